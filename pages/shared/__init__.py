@@ -1,0 +1,1 @@
+"""What every page shares: the scenario, its controls, words, numbers, colours, the player."""

@@ -1,0 +1,230 @@
+// One Plotly figure. While something moves, traces that `trace.js` knows are moved directly in
+// Plotly's SVG; once it rests, Plotly itself draws the same data again and has the last word.
+
+import { drawTrace, forgetTraces, showHidden } from "./trace.js";
+
+const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
+
+export class Figure {
+  constructor(node, spec, theme) {
+    this.node = node;
+    this.skeleton = spec;
+    this.theme = theme;
+    this.data = themed(structuredClone(spec.data ?? []), theme);
+    this.layout = layoutFor(spec, theme);
+    this.zoomed = new Set(); // names of axes that the user has zoomed
+    this.drawn = false;
+    this.unsettled = false;
+    this.busy = Promise.resolve();
+  }
+
+  /** Draw for the first time. */
+  async start(Plotly) {
+    this.Plotly = Plotly;
+    await Plotly.newPlot(this.node, this.data, this.layout, { ...CONFIG, ...this.skeleton.config });
+    this.drawn = true;
+    this.width = this.node.clientWidth;
+    this.node.on("plotly_relayout", (change) => this.noteZoom(change));
+    if (this.unsettled) this.settle();
+  }
+
+  /**
+   * Show new values at once.
+   * @param traces list of {trace, attribute, value}
+   * @param layout list of {path, value}
+   */
+  show(traces, layout) {
+    const touched = new Map(); // trace index -> set of attributes
+    for (const { trace, attribute, value } of traces) {
+      const container = this.data[trace];
+      if (!container) continue;
+      const shown = inTheme(value, this.theme);
+      if (same(read(container, attribute), shown)) continue;
+      write(container, attribute, shown);
+      if (!touched.has(trace)) touched.set(trace, new Set());
+      touched.get(trace).add(attribute);
+    }
+    let layoutMoved = false;
+    for (const { path, value } of layout) {
+      if (this.zoomed.has(path.split(".")[0]) && path.includes(".range")) continue;
+      const shown = inTheme(value, this.theme);
+      if (same(read(this.layout, path), shown)) continue;
+      write(this.layout, path, shown);
+      layoutMoved = true;
+    }
+    if (!touched.size && !layoutMoved) return;
+    this.unsettled = true;
+    if (!this.drawn) return;
+    let direct = !layoutMoved;
+    for (const [trace, attributes] of touched) {
+      direct = direct && drawTrace(this.node, trace, attributes);
+    }
+    if (!direct) this.redraw();
+  }
+
+  /** Have Plotly draw what is shown: exact hover, crisp edges, ready for zoom and resize. */
+  settle() {
+    if (!this.unsettled || !this.drawn) return;
+    this.redraw();
+  }
+
+  redraw() {
+    this.unsettled = false;
+    showHidden(this.node);
+    this.Plotly.react(this.node, this.data, this.layout);
+    forgetTraces(this.node);
+  }
+
+  /** Follow the width of the page. */
+  resize() {
+    if (!this.drawn || this.node.clientWidth === this.width || !this.node.clientWidth) return;
+    this.width = this.node.clientWidth;
+    this.Plotly.Plots.resize(this.node);
+    forgetTraces(this.node);
+  }
+
+  /** Take new ink and paper, and keep the numbers and the zoom. */
+  retheme(theme) {
+    const before = this.theme;
+    this.theme = theme;
+    this.data = exchange(this.data, before, theme);
+    this.layout = exchange(this.layout, before, theme);
+    if (this.drawn) this.redraw();
+  }
+
+  noteZoom(change) {
+    for (const key of Object.keys(change)) {
+      const axis = key.match(/^([xy]axis\d*)\.(range|autorange)/)?.[1];
+      if (!axis) continue;
+      const initial = this.node._fullLayout[axis]._rangeInitial0;
+      const [low] = this.node._fullLayout[axis].range;
+      const back = change[`${axis}.autorange`] || low === initial;
+      if (back) this.zoomed.delete(axis);
+      else this.zoomed.add(axis);
+    }
+    forgetTraces(this.node);
+  }
+
+  remove() {
+    if (this.drawn) this.Plotly.purge(this.node);
+  }
+}
+
+/** What the page's style says about ink, paper and type. */
+export function readTheme(element) {
+  const style = getComputedStyle(element);
+  const of = (name) => style.getPropertyValue(name).trim();
+  return {
+    ink: of("--st-text-color") || style.color,
+    paper: of("--st-background-color") || "#ffffff",
+    font: of("--st-font") || style.fontFamily,
+  };
+}
+
+function layoutFor(spec, theme) {
+  const given = structuredClone(spec.layout ?? {});
+  const layout = {
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: 60, r: 16, t: 16, b: 48 },
+    showlegend: false,
+    hovermode: "closest",
+    uirevision: "page",
+    // A finger on the figure scrolls the page.
+    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+    ...given,
+    autosize: true,
+    font: { family: theme.font, size: 13, color: "ink", ...given.font },
+    hoverlabel: { bgcolor: "paper", bordercolor: "ink", font: { color: "ink" }, ...given.hoverlabel },
+  };
+  for (const key of new Set(["xaxis", "yaxis", ...Object.keys(given)])) {
+    if (/^[xy]axis\d*$/.test(key)) layout[key] = { ...AXIS, ...given[key] };
+  }
+  return themed(layout, theme);
+}
+
+const AXIS = {
+  gridcolor: "ink-faint",
+  zerolinecolor: "ink-faint",
+  linecolor: "ink-soft",
+  tickcolor: "ink-soft",
+  automargin: false,
+};
+
+/** The theme's colour for a colour name of ours, or undefined. */
+function namedColour(name, theme) {
+  switch (name) {
+    case "ink":
+      return theme.ink;
+    case "paper":
+      return theme.paper;
+    case "ink-soft":
+      return withOpacity(theme.ink, 0.5);
+    case "ink-faint":
+      return withOpacity(theme.ink, 0.13);
+    default:
+      return undefined;
+  }
+}
+
+function withOpacity(colour, opacity) {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+  return `rgba(${red},${green},${blue},${opacity})`;
+}
+
+/** The value with our colour names replaced, anywhere inside it; objects are changed in place. */
+function themed(value, theme) {
+  if (typeof value === "string") return namedColour(value, theme) ?? value;
+  if (value && typeof value === "object") {
+    for (const key of Object.keys(value)) value[key] = themed(value[key], theme);
+  }
+  return value;
+}
+
+/** As `themed`, but never changes the table's own arrays. */
+function inTheme(value, theme) {
+  if (typeof value === "string") return namedColour(value, theme) ?? value;
+  if (Array.isArray(value) && value.some((item) => typeof item === "string")) {
+    return value.map((item) => namedColour(item, theme) ?? item);
+  }
+  return value;
+}
+
+function exchange(value, before, after) {
+  const names = ["ink", "paper", "ink-soft", "ink-faint"];
+  const colours = new Map(names.map((n) => [namedColour(n, before), namedColour(n, after)]));
+  colours.set(before.font, after.font);
+  const walk = (item) => {
+    if (typeof item === "string") return colours.get(item) ?? item;
+    if (Array.isArray(item)) return item.map(walk);
+    if (item && typeof item === "object") {
+      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [key, walk(inner)]));
+    }
+    return item;
+  };
+  return walk(value);
+}
+
+/** Split "annotations[0].x" into its steps. */
+const steps = (path) => path.replace(/\[(\d+)\]/g, ".$1").split(".");
+
+function read(container, path) {
+  return steps(path).reduce((inner, step) => inner?.[step], container);
+}
+
+function write(container, path, value) {
+  const way = steps(path);
+  const last = way.pop();
+  let inner = container;
+  for (const step of way) inner = inner[step] ??= {};
+  inner[last] = value;
+}
+
+function same(left, right) {
+  if (left === right) return true;
+  if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+  return left.every((item, i) => item === right[i] || (Array.isArray(item) && same(item, right[i])));
+}

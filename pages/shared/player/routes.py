@@ -1,0 +1,233 @@
+"""HTTP routes beside Streamlit: the tables, the player's own scripts, and Plotly's script.
+
+Nothing comes from elsewhere: plotly.min.js is the one inside the installed plotly package. Names
+of scripts hold a hash of their contents, so that browsers keep them for a year; tables are
+checked by ETag each time, and kept compressed in memory here.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import json
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pages.shared.player.table import build_table
+from pages.shared.player.view import House
+
+BROWSER_FILES = Path(__file__).parent / "browser"
+FOREVER = "public, max-age=31536000, immutable"
+TABLES_KEPT = 512
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
+
+_log = logging.getLogger(__name__)
+_plotly_lock = threading.Lock()
+
+
+def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
+    """Give the routes to hand to ``st.App(..., routes=...)``.
+
+    Parameters
+    ----------
+    house : House
+        The pages and how to read a query.
+    base_path : str, optional
+        Path under which the server lives; by default Streamlit's ``server.baseUrlPath``.
+    """
+    if base_path is None:
+        from streamlit import config
+
+        base_path = config.get_option("server.baseUrlPath") or ""
+    prefix = "/" + base_path.strip("/") if base_path.strip("/") else ""
+    # Compressing takes a moment: have it done before the first visitor asks.
+    threading.Thread(target=_plotly_script, daemon=True).start()
+    tables = TableStore(house)
+    return [
+        Route(f"{prefix}/table/{{page}}", tables.respond),
+        Route(f"{prefix}/player/{{version}}/{{name}}", _browser_file),
+        Route(f"{prefix}/vendor/{{name}}", _vendor_file),
+    ]
+
+
+def player_middleware(pages: Iterable[str]) -> list[Middleware]:
+    """Give the middleware to hand to ``st.App(..., middleware=...)``.
+
+    It lets the browser fetch the scripts while Streamlit is still starting, on pages that have a
+    player (``""`` is the first page).
+    """
+    return [Middleware(_Preload, pages=frozenset(pages))]
+
+
+def browser_version() -> str:
+    """Give a hash of the player's own scripts and styles."""
+    return _hash(b"".join(path.read_bytes() for path in _browser_files()))
+
+
+def plotly_name() -> str:
+    """Give the file name of Plotly's script, with a hash of its contents."""
+    return f"plotly-{_plotly_hash()}.min.js"
+
+
+class TableStore:
+    """Computes tables, and keeps the latest ones compressed."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._compressed = functools.lru_cache(maxsize=TABLES_KEPT)(self._compute)
+
+    def respond(self, request: Request) -> Response:
+        """Answer ``GET /table/<page>?<scenario>[&play=<slider>]``."""
+        page = request.path_params["page"]
+        query = dict(request.query_params)
+        play = query.pop("play", None)
+        view = self._house.views.get(page)
+        if view is None:
+            return _refusal(404, f"no page {page!r}; pages are {', '.join(self._house.views)}")
+        if play is not None and play not in view.sliders:
+            return _refusal(400, f"no slider {play!r}; sliders are {', '.join(view.sliders)}")
+        try:
+            scenario, language = self._house.parse(query)
+            canonical = self._house.query(scenario, language)
+            body, etag = self._compressed(page, tuple(sorted(canonical.items())), play)
+        except (ValueError, KeyError) as error:
+            return _refusal(400, _message(error))
+        except Exception:
+            _log.exception("table %s failed for %s", page, query)
+            return _refusal(500, "the table could not be computed")
+        headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers=headers)
+        return _compressed_response(request, body, "application/json", headers)
+
+    def table(self, page: str, query: Mapping[str, str], play: str | None = None) -> dict[str, Any]:
+        """Compute the table of a page, not compressed (for tests and tools)."""
+        house = self._house
+        scenario, language = house.parse(query)
+        return build_table(
+            house.views[page],
+            scenario,
+            language,
+            stops=house.dense_stops if play else house.stops,
+            points=house.points,
+            query=house.query(scenario, language),
+            play=play,
+        )
+
+    def _compute(
+        self, page: str, query: tuple[tuple[str, str], ...], play: str | None
+    ) -> tuple[bytes, str]:
+        table = self.table(page, dict(query), play)
+        text = json.dumps(table, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        body = gzip.compress(text.encode(), compresslevel=6, mtime=0)
+        return body, f'"{_hash(body)}"'
+
+
+class _Preload:
+    """ASGI middleware: names the player's scripts in the Link header of pages that use them."""
+
+    def __init__(self, app: Any, pages: frozenset[str]) -> None:
+        self._app = app
+        self._pages = pages
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["path"].rpartition("/")[2] not in self._pages:
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_link(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", []))
+                kind = next((value for name, value in headers if name == b"content-type"), b"")
+                if message["status"] == 200 and kind.startswith(b"text/html"):
+                    message = {**message, "headers": [*headers, (b"link", _preload_links())]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_link)
+
+
+def _preload_links() -> bytes:
+    base = f"./player/{browser_version()}"
+    links = [f"<./vendor/{plotly_name()}>; rel=preload; as=script"]
+    links += [
+        f"<{base}/{path.name}>; rel=modulepreload"
+        for path in _browser_files()
+        if path.suffix == ".js" and path.name != "loader.js"
+    ]
+    links.append(f"<{base}/player.css>; rel=preload; as=style")
+    return ", ".join(links).encode()
+
+
+def _browser_file(request: Request) -> Response:
+    name = request.path_params["name"]
+    path = next((path for path in _browser_files() if path.name == name), None)
+    if path is None:
+        return _refusal(404, "no such file")
+    headers = {"cache-control": FOREVER, "vary": "accept-encoding"}
+    body = gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
+    return _compressed_response(request, body, MEDIA_TYPES[path.suffix], headers)
+
+
+def _vendor_file(request: Request) -> Response:
+    if request.path_params["name"] != plotly_name():
+        return _refusal(404, "no such file")
+    headers = {"cache-control": FOREVER, "vary": "accept-encoding"}
+    return _compressed_response(request, _plotly_script(), "text/javascript", headers)
+
+
+def _compressed_response(
+    request: Request, body: bytes, media_type: str, headers: dict[str, str]
+) -> Response:
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers = {**headers, "content-encoding": "gzip"}
+    else:
+        body = gzip.decompress(body)
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def _refusal(status: int, message: str) -> Response:
+    return JSONResponse(
+        {"error": message}, status_code=status, headers={"cache-control": "no-store"}
+    )
+
+
+def _message(error: Exception) -> str:
+    text = str(error.args[0]) if error.args else type(error).__name__
+    return " ".join(text.split())
+
+
+def _browser_files() -> list[Path]:
+    return sorted(path for path in BROWSER_FILES.iterdir() if path.suffix in MEDIA_TYPES)
+
+
+def _plotly_path() -> Any:
+    return files("plotly") / "package_data" / "plotly.min.js"
+
+
+@functools.cache
+def _plotly_hash() -> str:
+    return _hash(_plotly_path().read_bytes())
+
+
+@functools.cache
+def _compressed_plotly() -> bytes:
+    return gzip.compress(_plotly_path().read_bytes(), compresslevel=6, mtime=0)
+
+
+def _plotly_script() -> bytes:
+    with _plotly_lock:  # so that two early requests do not both compress it
+        return _compressed_plotly()
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()

@@ -1,0 +1,269 @@
+"""The scenario: what is computed, as one frozen object with one URL schema.
+
+The names and units are those of the command line (`physics.options`), so that a value means the
+same in a URL, in a CSV file and on the command line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pages.shared.notices import Notice, shortened
+from physics.chips import Chip, chip, chips
+from physics.errors import InputError, nearest_names
+from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from physics.catalogue import Architecture
+
+BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND = 1e9
+FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND = 1e12
+
+# Parameters that a link may carry and that are no part of the scenario.
+OTHER_PARAMETERS = frozenset({"lang", "lecture", "embed", "embed_options", "v", "theme", "time"})
+
+# A name less alike than this is no slip of the pen: the default is used.
+ALIKE = 0.6
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A model on a chip under a load, as it stands in a URL.
+
+    Attributes
+    ----------
+    model, chip : str
+        Slugs of the catalogues.
+    prompt, output : int
+        Tokens of the prompt and of the answer of one request.
+    batch : int
+        Sequences processed together.
+    tp : int
+        Chips over which every layer is split (tensor parallel).
+    weights, kv : str
+        Formats of the weights and of the KV cache.
+    bandwidth : float or None
+        Memory bandwidth of one chip [GB/s]; None: the chip's own.
+    flops : float or None
+        Dense bf16 peak of one chip [TFLOP/s]; None: the chip's own.
+    efficiency : str
+        'ideal' or 'typical'.
+
+    Examples
+    --------
+    >>> Scenario(batch=32).query()
+    {'batch': '32'}
+    """
+
+    model: str = DEFAULT_MODEL
+    chip: str = DEFAULT_CHIP
+    prompt: int = OPTIONS["prompt"].default
+    output: int = OPTIONS["output"].default
+    batch: int = OPTIONS["batch"].default
+    tp: int = OPTIONS["tp"].default
+    weights: str = OPTIONS["weights"].default
+    kv: str = OPTIONS["kv"].default
+    bandwidth: float | None = None
+    flops: float | None = None
+    efficiency: str = OPTIONS["efficiency"].default
+
+    def __post_init__(self) -> None:
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, option.parse(value))
+        # A custom figure equal to the chip's own is no custom figure: one scenario, one URL.
+        for name, own in own_figures(chip(self.chip)).items():
+            given = getattr(self, name)
+            if given is not None and math.isclose(given, own, rel_tol=1e-12):
+                object.__setattr__(self, name, None)
+
+    def query(self) -> dict[str, str]:
+        """Return the URL parameters of this scenario: only what differs from the default.
+
+        Examples
+        --------
+        >>> Scenario(chip="h200-sxm", bandwidth=6000).query()
+        {'chip': 'h200-sxm', 'bandwidth': '6000'}
+        """
+        values = dataclasses.asdict(self)
+        return {
+            name: url_text(values[name])
+            for name, default in DEFAULTS.items()
+            if values[name] != default
+        }
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str | Iterable[str]]
+    ) -> tuple[Scenario, list[Notice]]:
+        """Read URL parameters; what cannot be used is replaced, and said in a notice.
+
+        An empty value stands for the default. Of a parameter given more than once the last counts.
+
+        Examples
+        --------
+        >>> scenario, notices = Scenario.from_query({"batch": "0", "prompt": "512"})
+        >>> scenario.batch, scenario.prompt, notices
+        (1, 512, [Notice(name='batch', given='0', used='1')])
+        """
+        texts = {str(name): _last(value) for name, value in query.items()}
+        fields: dict[str, object] = {}
+        notices: list[Notice] = []
+        for name, text in texts.items():
+            if name not in DEFAULTS:
+                if name not in OTHER_PARAMETERS:
+                    notices.append(Notice(shortened(name), shortened(text), None))
+                continue
+            if not text.strip():
+                continue
+            try:
+                fields[name] = _parse(name, text)
+            except (InputError, OverflowError):
+                fields[name] = _nearest(name, text)
+                used = fields[name]
+                if used is None:
+                    used = own_figures(chip(_chip_of(texts)))[name]
+                notices.append(Notice(name, shortened(text), url_text(used)))
+        return cls(**fields), notices
+
+    def replaced(self, **fields: object) -> Scenario:
+        """Return this scenario with other values in some fields.
+
+        Choosing another chip drops custom figures, which belonged to the chip before.
+
+        Examples
+        --------
+        >>> Scenario(bandwidth=6000).replaced(chip="h200-sxm").bandwidth is None
+        True
+        """
+        if fields.get("chip", self.chip) != self.chip:
+            fields = {"bandwidth": None, "flops": None} | fields
+        return dataclasses.replace(self, **fields)
+
+    @property
+    def custom(self) -> bool:
+        """Whether bandwidth or peak are other than the chip's own."""
+        return self.bandwidth is not None or self.flops is not None
+
+    def scenario_chip(self) -> Chip:
+        """Return the chip, with the custom bandwidth and peak where there are any.
+
+        Examples
+        --------
+        >>> Scenario(bandwidth=6000).scenario_chip().bandwidth
+        6000000000000.0
+        """
+        return custom_chip(self.chip, self.bandwidth, self.flops)
+
+    def model_architecture(self) -> Architecture:
+        """Return the architecture of the model, from the catalogue."""
+        from physics import catalogue
+
+        return catalogue.model(self.model)
+
+
+DEFAULTS: dict[str, object] = {field.name: field.default for field in dataclasses.fields(Scenario)}
+
+
+def own_figures(the_chip: Chip) -> dict[str, float]:
+    """Return a chip's own bandwidth [GB/s] and bf16 peak [TFLOP/s], by option name.
+
+    Examples
+    --------
+    >>> own_figures(chip("h100-sxm"))
+    {'bandwidth': 3350.0, 'flops': 989.0}
+    """
+    # 12 digits: dividing what was multiplied by a power of ten must give the printed figure back.
+    return {
+        "bandwidth": float(
+            f"{the_chip.bandwidth / BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND:.12g}"
+        ),
+        "flops": float(
+            f"{the_chip.bf16_flop_per_second / FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND:.12g}"
+        ),
+    }
+
+
+def url_text(value: str | float) -> str:
+    """Write a value as it stands in a URL, so that reading it gives the same value back.
+
+    Examples
+    --------
+    >>> url_text(2048.0), url_text(0.25), url_text("fp8")
+    ('2048', '0.25', 'fp8')
+    """
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def custom_chip(
+    slug: str, bandwidth: float | np.ndarray | None, flops: float | np.ndarray | None
+) -> Chip:
+    """Return a chip with another bandwidth [GB/s] and peak [TFLOP/s]: numbers, arrays or None."""
+    return chip(slug).custom(
+        bandwidth=None
+        if bandwidth is None
+        else bandwidth * BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND,
+        flops=None if flops is None else flops * FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND,
+    )
+
+
+def _last(value: str | Iterable[str]) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable):
+        values = list(value)
+        return _last(values[-1]) if values else ""
+    try:
+        return str(value)
+    except ValueError:  # an int of more digits than Python writes out
+        return "…"
+
+
+def _parse(name: str, text: str) -> str | float:
+    if name in OPTIONS:
+        return OPTIONS[name].parse(text)
+    known = _slugs(name)
+    slug = text.strip().casefold()
+    if slug not in known:
+        raise InputError(name, f"unknown {shortened(text)!r}")
+    return slug
+
+
+def _nearest(name: str, text: str) -> str | float | None:
+    option = OPTIONS.get(name)
+    if option is None or isinstance(option, Choice):
+        # difflib takes a time that grows with the square of the length.
+        text = shortened(text)
+    return _nearest_slug(name, text) if option is None else option.nearest(text)
+
+
+def _nearest_slug(name: str, text: str) -> str:
+    asked = text.strip().casefold()
+    best = nearest_names(asked, _slugs(name), 1)[0]
+    alike = difflib.SequenceMatcher(None, asked, best).ratio() >= ALIKE
+    return best if alike else DEFAULTS[name]
+
+
+def _slugs(name: str) -> Iterable[str]:
+    if name == "chip":
+        return chips()
+    from physics import catalogue
+
+    return catalogue.models()
+
+
+def _chip_of(texts: Mapping[str, str]) -> str:
+    text = texts.get("chip", "").strip().casefold()
+    if not text:
+        return DEFAULT_CHIP
+    return text if text in chips() else _nearest_slug("chip", shortened(text))

@@ -1,0 +1,99 @@
+"""The command: `python -m physics predict | models | chips`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from physics.catalogue import models
+from physics.chips import chips
+from physics.errors import InputError
+from physics.kv_cache import kv_bytes_per_token
+from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
+from physics.predict import parse_question, predict
+from physics.table import predict_table
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m physics", description="Prefill and decode, predicted.",
+                     allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    command = commands.add_parser("predict", help="print one prediction as JSON",
+                                  allow_abbrev=False)
+    command.add_argument("--model", help=f"slug or path to a config.json; {DEFAULT_MODEL}")
+    command.add_argument("--chip", help=f"slug; {DEFAULT_CHIP}")
+    for option in OPTIONS.values():
+        allowed = ", ".join(option.values) if isinstance(option, Choice) else option.allowed()
+        default = "the chip's own" if option.default is None else option.default
+        command.add_argument(f"--{option.name}", help=f"{allowed}; default {default}")
+    command.add_argument("--table", metavar="ROWS.CSV", help="predict every row of a CSV file, "
+                         "whose columns are named like the options; prints CSV")
+    commands.add_parser("models", help="list the models")
+    commands.add_parser("chips", help="list the chips")
+    return parser
+
+
+def _models() -> list[dict[str, Any]]:
+    return [
+        {
+            "slug": item.slug,
+            "name": item.name,
+            "parameters": item.parameters,
+            "active_parameters": item.active_parameters,
+            "attention": item.attention_kind,
+            "kv_bytes_per_token": kv_bytes_per_token(item),
+            "source": item.source,
+        }
+        for item in models().values()
+    ]
+
+
+def _chips() -> list[dict[str, Any]]:
+    return [
+        {
+            "slug": item.slug,
+            "name": item.name,
+            "bf16_flop_per_second": item.bf16_flop_per_second,
+            "bandwidth_bytes_per_second": item.bandwidth,
+            "capacity_bytes": item.capacity,
+            "link_bytes_per_second": item.link,
+            "ridge_flop_per_byte": item.ridge,
+            "confidence": item.confidence,
+            "source": item.source,
+        }
+        for item in chips().values()
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code (2: wrong arguments)."""
+    options = vars(_parser().parse_args(arguments))
+    command, table = options.pop("command"), options.pop("table", None)
+    try:
+        if command == "predict" and table is not None:
+            sys.stdout.write(predict_table(table, defaults=options))
+            return 0
+        answer = {"models": _models, "chips": _chips}[command]() if command != "predict" else \
+            predict(parse_question(options))
+    except InputError as error:
+        print(f"python -m physics: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(answer, indent=2, allow_nan=False))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+        sys.exit(0)

@@ -1,0 +1,142 @@
+"""What a step runs on: one or more chips of a kind, and how much of their peaks they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from physics.chips import Chip
+from physics.errors import InputError
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """How far real kernels stay below the data sheet.
+
+    Attributes
+    ----------
+    compute, memory : float
+        Fraction of peak FLOP/s and of peak bandwidth that a large kernel reaches.
+    launch_seconds : float
+        Fixed time of each operator [s].
+    all_reduce_seconds : float
+        Fixed time of each all-reduce [s].
+    """
+
+    compute: ArrayLike = 1.0
+    memory: ArrayLike = 1.0
+    launch_seconds: ArrayLike = 0.0
+    all_reduce_seconds: ArrayLike = 0.0
+
+
+IDEAL = Efficiency()
+"""The data sheet taken at its word: a bound that no real system beats."""
+
+TYPICAL = Efficiency(compute=0.75, memory=0.82, launch_seconds=5e-6, all_reduce_seconds=8e-6)
+"""Common values of current data-centre GPUs; the same for every chip."""
+
+EFFICIENCIES = {"ideal": IDEAL, "typical": TYPICAL}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`tp` chips that hold one model together (tensor parallel).
+
+    Attributes
+    ----------
+    peak, attention_peak : array_like
+        Dense peak of one chip for the linear layers, and for attention (bf16) [FLOP/s].
+    bandwidth : array_like
+        Memory bandwidth of one chip [B/s].
+    capacity : float
+        Memory of one chip [B].
+    link : float or None
+        Bandwidth of one chip to the others, one direction [B/s].
+    """
+
+    peak: ArrayLike
+    attention_peak: ArrayLike
+    bandwidth: ArrayLike
+    capacity: ArrayLike
+    link: ArrayLike | None
+    tp: ArrayLike = 1
+    efficiency: Efficiency = IDEAL
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of all figures, which broadcast with those of a step."""
+        link = () if self.link is None else self.link
+        figures = (self.peak, self.attention_peak, self.bandwidth, self.capacity, link, self.tp)
+        return [np.shape(figure) for figure in (*figures, *vars(self.efficiency).values())]
+
+
+def side_by_side(machines: Sequence[Machine]) -> Machine:
+    """Stack machines into one whose figures are arrays, a place for each of them.
+
+    Examples
+    --------
+    >>> from physics.chips import chip
+    >>> two = side_by_side([machine(chip("h100-sxm"), tp=8), machine(chip("a100-sxm-80gb"))])
+    >>> two.tp.tolist(), (two.bandwidth / 1e9).tolist()
+    ([8, 1], [3350.0, 2039.0])
+    """
+    def column(name: str) -> NDArray:
+        values = [getattr(item, name) for item in machines]
+        return np.array([np.inf if value is None else value for value in values])
+
+    efficiency = Efficiency(**{
+        name: np.array([getattr(item.efficiency, name) for item in machines])
+        for name in vars(IDEAL)
+    })
+    names = ("peak", "attention_peak", "bandwidth", "capacity", "link", "tp")
+    return Machine(**{name: column(name) for name in names}, efficiency=efficiency)
+
+
+def machine(
+    chip: Chip,
+    *,
+    weights: str = "bf16",
+    tp: int = 1,
+    efficiency: str | Efficiency = "ideal",
+    bandwidth: ArrayLike | None = None,
+    flops: ArrayLike | None = None,
+) -> Machine:
+    """Put `tp` chips together for weights in a format.
+
+    Parameters
+    ----------
+    chip : Chip
+    weights : str
+        Weight format; it decides which peak the linear layers run at.
+    tp : int
+        Number of chips.
+    efficiency : {'ideal', 'typical'} or Efficiency
+    bandwidth, flops : array_like, optional
+        Bandwidth [B/s] and bf16 peak [FLOP/s] in place of the chip's own; other formats' peaks
+        move with the bf16 one.
+
+    Raises
+    ------
+    InputError
+        If several chips are asked for and the chip has no link.
+
+    Examples
+    --------
+    >>> from physics.chips import chip
+    >>> machine(chip("h100-sxm"), tp=8).link / 1e9
+    450.0
+    """
+    if tp > 1 and chip.link is None:
+        raise InputError("tp", f"must be 1: {chip.slug} has no link to other chips in the catalogue")
+    attention_peak = chip.bf16_flop_per_second if flops is None else flops
+    return Machine(
+        peak=attention_peak * (chip.peak(weights) / chip.bf16_flop_per_second),
+        attention_peak=attention_peak,
+        bandwidth=chip.bandwidth if bandwidth is None else bandwidth,
+        capacity=chip.capacity,
+        link=chip.link,
+        tp=tp,
+        efficiency=EFFICIENCIES[efficiency] if isinstance(efficiency, str) else efficiency,
+    )

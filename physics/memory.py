@@ -1,0 +1,110 @@
+"""What has to fit into memory, and what to change when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from physics.architecture import Architecture
+from physics.formats import FORMATS_BY_SIZE, bytes_per_element
+from physics.kv_cache import kv_bytes_per_sequence
+from physics.machine import Machine
+
+
+def weight_bytes(
+    architecture: Architecture, weights: str | ArrayLike = "bf16"
+) -> NDArray[np.float64]:
+    """Bytes of all weights in a format, embeddings and every expert included [B].
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> round(float(weight_bytes(model("llama-3.1-8b"))) / 1e9, 2)
+    16.06
+    """
+    return architecture.parameters * bytes_per_element(weights)
+
+
+def max_batch(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    tokens: ArrayLike,
+    weights: str | ArrayLike = "bf16",
+    kv: str | ArrayLike = "bf16",
+) -> NDArray[np.float64]:
+    """Largest number of sequences of `tokens` tokens that fit beside the weights (0: none).
+
+    floor((capacity tp - weights) / KV bytes of a sequence). Activations and the runtime's own
+    needs are left out: an engine that reserves a tenth of the memory holds that much less.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> float(max_batch(model("llama-3.1-8b"), machine(chip("h100-sxm")), tokens=8192))
+    59.0
+    """
+    room = machine.capacity * machine.tp - weight_bytes(architecture, weights)
+    each = kv_bytes_per_sequence(architecture, tokens, kv, machine.tp)
+    return np.maximum(np.floor(room / each), 0.0)
+
+
+def bytes_short(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    batch: ArrayLike,
+    tokens: ArrayLike,
+    weights: str | ArrayLike = "bf16",
+    kv: str | ArrayLike = "bf16",
+) -> NDArray[np.float64]:
+    """Bytes by which weights and KV cache exceed the memory; 0 when they fit [B]."""
+    needed = weight_bytes(architecture, weights)
+    needed = needed + batch * kv_bytes_per_sequence(architecture, tokens, kv, machine.tp)
+    return np.maximum(needed - machine.capacity * machine.tp, 0.0)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The smallest single changes that make a scenario fit; None where none does."""
+
+    batch: int | None
+    tp: int | None
+    weights: str | None
+    kv: str | None
+
+
+def nearest_that_fits(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    batch: float,
+    tokens: float,
+    weights: str = "bf16",
+    kv: str = "bf16",
+) -> Nearest:
+    """Find, one change at a time, the batch, chip number or format that fits.
+
+    Chips are doubled up to 1,024, and only where there is a link between them; formats are tried
+    from the largest to the smallest.
+    """
+    def fits(**change: object) -> bool:
+        setting = {"machine": machine, "weights": weights, "kv": kv, **change}
+        return not bytes_short(architecture, batch=batch, tokens=tokens, **setting)
+
+    def smaller(than: str) -> list[str]:
+        return [name for name in FORMATS_BY_SIZE
+                if bytes_per_element(name) < bytes_per_element(than)]
+
+    room = int(max_batch(architecture, machine, tokens=tokens, weights=weights, kv=kv))
+    chips = [2**power for power in range(11) if 2**power > machine.tp] if machine.link else []
+    return Nearest(
+        batch=room or None,
+        tp=next((tp for tp in chips if fits(machine=replace(machine, tp=tp))), None),
+        weights=next((name for name in smaller(weights) if fits(weights=name)), None),
+        kv=next((name for name in smaller(kv) if fits(kv=name)), None),
+    )

@@ -1,0 +1,279 @@
+"""One prediction as plain named values: what the command prints and a table's rows get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physics.architecture import Architecture
+from physics.catalogue import model, models
+from physics.chips import Chip, chip
+from physics.config_file import read_config
+from physics.errors import InputError, UnknownName
+from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token, kv_heads_per_chip
+from physics.limits import critical_batch, critical_context, ridge_flop_per_byte
+from physics.machine import Machine, machine, side_by_side
+from physics.memory import bytes_short, max_batch, nearest_that_fits, weight_bytes
+from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS
+from physics.request import Request, request
+from physics.step import Step
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: the options of the command; the numbers may be arrays of one shape.
+
+    Bandwidth is in GB/s and flops in TFLOP/s, as in the options; None: the chip's own.
+    """
+
+    model: str = DEFAULT_MODEL
+    chip: str = DEFAULT_CHIP
+    prompt: Any = OPTIONS["prompt"].default
+    output: Any = OPTIONS["output"].default
+    batch: Any = OPTIONS["batch"].default
+    tp: int = OPTIONS["tp"].default
+    weights: str = OPTIONS["weights"].default
+    kv: str = OPTIONS["kv"].default
+    bandwidth: Any = None
+    flops: Any = None
+    efficiency: str = OPTIONS["efficiency"].default
+
+    def architecture(self) -> Architecture:
+        """Return the model: a slug of the catalogue or a path to a config.json."""
+        return find_model(self.model)
+
+    def base_chip(self) -> Chip:
+        """Return the chip of the catalogue."""
+        return chip(self.chip)
+
+    def machine(self) -> Machine:
+        """Put the machine together; bandwidth and peak may be arrays."""
+        return machine(
+            self.base_chip(),
+            weights=self.weights,
+            tp=self.tp,
+            efficiency=self.efficiency,
+            bandwidth=None if self.bandwidth is None else np.multiply(self.bandwidth, 1e9),
+            flops=None if self.flops is None else np.multiply(self.flops, 1e12),
+        )
+
+
+def find_model(name: str) -> Architecture:
+    """Return a model of the catalogue, or read it from a path to a config.json.
+
+    Raises
+    ------
+    InputError
+        For an unknown name (with the nearest ones) or a file that cannot be used.
+    """
+    if str(name).strip().casefold() in models():
+        return model(name)
+    path = Path(name)
+    if path.suffix == ".json" or path.is_file():
+        return read_config(path)
+    return model(name)
+
+
+def parse_question(texts: Mapping[str, str | None]) -> Question:
+    """Read the options of one prediction from texts (empty or None: the default).
+
+    Raises
+    ------
+    InputError
+        Naming the option and what is allowed.
+
+    Examples
+    --------
+    >>> parse_question({"batch": "8", "weights": "fp8"}).batch
+    8
+    """
+    known = {field.name for field in fields(Question)}
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name not in known:
+            raise UnknownName("option", name, known)
+        if text is None or str(text).strip() == "":
+            continue
+        values[name] = OPTIONS[name].parse(text) if name in OPTIONS else str(text).strip()
+    question = Question(**values)
+    slug = chip(question.chip).slug
+    return replace(question, chip=slug)
+
+
+def predict(question: Question) -> dict[str, Any]:
+    """Answer a question with plain numbers, strings and None.
+
+    Examples
+    --------
+    >>> answer = predict(Question(batch=32))
+    >>> answer["fits"], answer["decode"]["bound"]
+    (True, 'memory')
+    """
+    architecture, machine_ = question.architecture(), question.machine()
+    answer = {name: _plain(value)
+              for name, value in _answer(question, architecture, machine_).items()}
+    answer["notes"] = _notes(question, question.base_chip())
+    if not answer["fits"]:
+        nearest = nearest_that_fits(
+            architecture, machine_, batch=question.batch, tokens=question.prompt + question.output,
+            weights=question.weights, kv=question.kv)
+        answer["nearest_fit"] = vars(nearest)
+    return answer
+
+
+def predict_columns(questions: Sequence[Question]) -> dict[str, np.ndarray]:
+    """Answer questions about one model in one pass: a flat column a field ('decode.mfu').
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        All with the same `model`; anything else may differ.
+
+    Examples
+    --------
+    >>> columns = predict_columns([Question(batch=1), Question(batch=8, chip="h200-sxm")])
+    >>> columns["decode.bound"].tolist()
+    ['memory', 'memory']
+    """
+    machines = side_by_side([question.machine() for question in questions])
+    together = Question(**{
+        field.name: np.array([getattr(question, field.name) for question in questions])
+        for field in fields(Question) if field.name not in ("bandwidth", "flops", "model")
+    }, model=questions[0].model)
+    answer = _answer(together, questions[0].architecture(), machines)
+    return {name: np.broadcast_to(np.asarray(value), (len(questions),))
+            for name, value in _flat(answer).items() if not isinstance(value, list | tuple)}
+
+
+def _answer(question: Question, architecture: Architecture, machine_: Machine) -> dict[str, Any]:
+    formats = {"weights": question.weights, "kv": question.kv}
+    tokens = np.add(question.prompt, question.output)
+    short = bytes_short(architecture, machine_, batch=question.batch, tokens=tokens, **formats)
+    asked = request(architecture, machine_, prompt=question.prompt, output=question.output,
+                    batch=question.batch, **formats)
+    fits = short == 0
+
+    def timed(value: Any) -> Any:
+        return np.where(fits, value, np.nan)
+
+    return {
+        "model": architecture.slug,
+        "chip": question.chip,
+        "tp": question.tp,
+        "weights": question.weights,
+        "kv": question.kv,
+        "efficiency": question.efficiency,
+        "prompt": question.prompt,
+        "output": question.output,
+        "batch": question.batch,
+        "peak_flop_per_second": machine_.peak,
+        "bandwidth_bytes_per_second": machine_.bandwidth,
+        "parameters": architecture.parameters,
+        "active_parameters": architecture.active_parameters,
+        "parameters_by_part": dict(architecture.parameters_by_part),
+        "weight_bytes": weight_bytes(architecture, question.weights),
+        "kv_bytes_per_token": kv_bytes_per_token(architecture, question.kv),
+        "kv_bytes_per_sequence": kv_bytes_per_sequence(architecture, tokens, question.kv),
+        "kv_bytes": question.batch
+        * kv_bytes_per_sequence(architecture, tokens, question.kv, question.tp),
+        "kv_heads_per_chip": _kv_heads(architecture, question.tp),
+        "capacity_bytes": machine_.capacity * question.tp,
+        "fits": fits,
+        "bytes_short": short,
+        "max_batch": max_batch(architecture, machine_, tokens=tokens, **formats),
+        "ridge_flop_per_byte": ridge_flop_per_byte(machine_.peak, machine_.bandwidth),
+        "critical_batch": critical_batch(architecture, machine_.peak, machine_.bandwidth,
+                                         question.weights),
+        "critical_context": critical_context(architecture, machine_.peak, machine_.bandwidth,
+                                             question.kv),
+        "ttft_s": timed(asked.ttft_seconds),
+        "tpot_s": timed(asked.tpot_seconds),
+        "e2e_s": timed(asked.e2e_seconds),
+        "tokens_per_s_user": timed(asked.tokens_per_second_user),
+        "tokens_per_s_system": timed(asked.tokens_per_second_system),
+        "prefill": _phase(asked.prefill, timed),
+        "decode": {"context": asked.prompt + np.maximum(asked.output - 2, 0) / 2}
+        | _phase(asked.decode, timed),
+        "assumptions": list(architecture.assumptions),
+        "left_out": list(architecture.left_out),
+    }
+
+
+def _kv_heads(architecture: Architecture, tp: Any) -> np.ndarray:
+    heads = max(getattr(group.attention, "kv_heads", 1) for group in architecture.groups)
+    return kv_heads_per_chip(heads, tp)
+
+
+def _phase(step: Step, timed: Any) -> dict[str, Any]:
+    totals = dict(zip(("compute", "memory", "communication", "launch"), step.totals, strict=True))
+    return {
+        "flop": step.flop,
+        "bytes": step.bytes,
+        "weight_bytes": step.weight_bytes,
+        "kv_bytes": step.kv_bytes,
+        "activation_bytes": step.activation_bytes,
+        "intensity": step.intensity,
+        "bound": step.bound,
+        "seconds_sum": timed(step.seconds_sum),
+        "seconds_overlap": timed(step.seconds_overlap),
+        "mfu": timed(step.mfu),
+        "mbu": timed(step.mbu),
+        **{f"{name}_seconds": timed(value) for name, value in totals.items()},
+        "operators": [
+            {
+                "name": name,
+                "flop": step.flop_by_operator[i],
+                "weight_bytes": step.weight_bytes_by_operator[i],
+                "kv_bytes": step.kv_bytes_by_operator[i],
+                "activation_bytes": step.activation_bytes_by_operator[i],
+                "intensity": step.intensity_by_operator[i],
+                "bound": step.bound_by_operator[i],
+                "seconds": timed(step.seconds_by_operator[i]),
+            }
+            for i, name in enumerate(step.names)
+        ],
+    }
+
+
+def _notes(question: Question, chip_: Chip) -> list[str]:
+    notes = []
+    if chip_.confidence != "A":
+        notes.append(f"figures of {chip_.slug} were not re-read at their source")
+    if question.bandwidth is not None or question.flops is not None:
+        notes.append(f"custom chip, starting from {chip_.slug}")
+    if question.weights in ("int4", "fp4"):
+        notes.append(f"{question.weights} weights are expanded to bf16 before they are multiplied")
+    return notes
+
+
+def _plain(value: Any) -> Any:
+    """Turn arrays and NumPy scalars into what JSON knows; NaN and infinity become None."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        if not np.isfinite(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return value
+
+
+def _flat(answer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in answer.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+__all__ = ["Question", "Request", "find_model", "parse_question", "predict", "predict_columns",
+           "InputError"]
