@@ -5,25 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from physics.architecture import Architecture, LatentAttention
+from physics.architecture import Architecture, Attention, LatentAttention
 from physics.formats import bytes_per_element
-from physics.kv_cache import kv_bytes_per_token
-
-
-def ridge_flop_per_byte(peak: ArrayLike, bandwidth: ArrayLike) -> NDArray[np.float64]:
-    """Ridge point: the intensity at which computing and moving take equally long [FLOP/B].
-
-    Parameters
-    ----------
-    peak, bandwidth : array_like
-        [FLOP/s], [B/s]; broadcast.
-
-    Examples
-    --------
-    >>> round(float(ridge_flop_per_byte(312e12, 2039e9)))
-    153
-    """
-    return np.asarray(peak, dtype=float) / bandwidth
+from physics.kv_cache import elements_on_all_chips, kv_bytes_per_sequence, stored_tokens
+from physics.machine import Machine
+from physics.roofline import ridge_flop_per_byte
+from physics.step import prefill
 
 
 def critical_batch(
@@ -53,15 +40,16 @@ def attention_flop_per_cached_token(architecture: Architecture) -> float:
     2 heads (d_k + d_v) a layer; latent attention in its absorbed form. Source: the exact term at a
     position, e.g. Kaplan et al. 2020 eq. 2.2 without the causal average.
     """
-    total = 0.0
-    for group in architecture.groups:
-        attention = group.attention
-        if isinstance(attention, LatentAttention):
-            dims = 2 * attention.kv_rank + attention.rope_dim
-        else:
-            dims = attention.key_dim + attention.value_dim
-        total += group.count * 2.0 * attention.heads * dims
-    return total
+    return sum(group.count * _flop_per_cached_token(group.attention)
+               for group in architecture.groups)
+
+
+def _flop_per_cached_token(attention: Attention | LatentAttention) -> float:
+    if isinstance(attention, LatentAttention):
+        dims = 2 * attention.kv_rank + attention.rope_dim
+    else:
+        dims = attention.key_dim + attention.value_dim
+    return 2.0 * attention.heads * dims
 
 
 def critical_context(
@@ -69,6 +57,7 @@ def critical_context(
     peak: ArrayLike,
     bandwidth: ArrayLike,
     kv: str | ArrayLike = "bf16",
+    tp: int = 1,
 ) -> NDArray[np.float64]:
     """Context beyond which no batch makes a decode step compute-bound [tokens].
 
@@ -76,7 +65,9 @@ def critical_context(
     kv bytes and a attention FLOP per cached token. It stays below the ridge R once
     S >= 2P / (R kv - a); infinite where attention alone reaches the ridge.
 
-    Windows are ignored: with windowed layers the true value is larger.
+    Windows are ignored: with windowed layers the true value is larger. With tensor parallelism
+    over more chips than key-value heads (or with latent attention) the cache is replicated, and
+    `tp` says how often.
 
     Examples
     --------
@@ -85,7 +76,69 @@ def critical_context(
     421
     """
     ridge = ridge_flop_per_byte(peak, bandwidth)
-    slope = ridge * kv_bytes_per_token(architecture, kv)
+    copies = sum(group.count * elements_on_all_chips(group.attention, tp)
+                 for group in architecture.groups)
+    slope = ridge * copies * bytes_per_element(kv)
     slope = slope - attention_flop_per_cached_token(architecture)
     with np.errstate(divide="ignore"):
         return np.where(slope > 0, 2.0 * architecture.active_parameters / slope, np.inf)
+
+
+def plateau_intensity(
+    architecture: Architecture, context: ArrayLike, kv: str | ArrayLike = "bf16", tp: int = 1
+) -> NDArray[np.float64]:
+    """Intensity that a decode step tends to as the batch grows: (2P + aS) / (kv S) [FLOP/B].
+
+    Activations are left out, as in `critical_context`; infinite at context 0.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> round(float(plateau_intensity(model("llama-3.1-8b"), 421)))
+    295
+    """
+    context = np.asarray(context, dtype=float)
+    cached = kv_bytes_per_sequence(architecture, context, kv, tp)
+    attention = sum(group.count * _flop_per_cached_token(group.attention)
+                    * stored_tokens(group.attention, context) for group in architecture.groups)
+    with np.errstate(divide="ignore"):
+        return (2.0 * architecture.active_parameters + attention) / cached
+
+
+def compute_bound_prompt(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    batch: ArrayLike = 1,
+    weights: str | ArrayLike = "bf16",
+    kv: str | ArrayLike = "bf16",
+    longest: int = 2**20,
+) -> NDArray[np.float64]:
+    """Shortest prompt whose prefill spends more time computing than moving bytes [tokens].
+
+    Found by bisection on the whole step; infinite if even `longest` tokens do not suffice.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> h100 = machine(chip("h100-sxm"))
+    >>> prompt = compute_bound_prompt(model("llama-3.1-8b"), h100)
+    >>> bounds = [str(prefill(model("llama-3.1-8b"), h100, batch=1, prompt=prompt + i).bound)
+    ...           for i in (-1, 0)]
+    >>> bounds
+    ['memory', 'compute']
+    """
+    def computes(prompt: NDArray[np.float64]) -> NDArray[np.bool_]:
+        one = prefill(architecture, machine, batch=batch, prompt=prompt, weights=weights, kv=kv)
+        return one.totals[0] >= one.totals[1]
+
+    low = np.zeros(np.broadcast_shapes(np.shape(batch), *machine.shapes()))
+    high = low + longest
+    reached = computes(high)
+    while np.any(high - low > 1):
+        middle = np.floor((low + high) / 2)
+        enough = computes(np.maximum(middle, 1))
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(reached, high, np.inf)

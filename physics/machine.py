@@ -67,7 +67,7 @@ class Machine:
 
     def shapes(self) -> list[tuple[int, ...]]:
         """Return the shapes of all figures, which broadcast with those of a step."""
-        link = () if self.link is None else self.link
+        link = 0.0 if self.link is None else self.link
         figures = (self.peak, self.attention_peak, self.bandwidth, self.capacity, link, self.tp)
         return [np.shape(figure) for figure in (*figures, *vars(self.efficiency).values())]
 
@@ -140,3 +140,16 @@ def machine(
         tp=tp,
         efficiency=EFFICIENCIES[efficiency] if isinstance(efficiency, str) else efficiency,
     )
+
+
+def read_seconds(size: ArrayLike, machine: Machine) -> NDArray[np.float64]:
+    """Time to read `size` bytes once, spread over all chips: bytes / bandwidth [s].
+
+    Examples
+    --------
+    >>> from physics.chips import chip
+    >>> round(float(read_seconds(14e9, machine(chip("a100-sxm-80gb")))) * 1e3, 2)
+    6.87
+    """
+    reached = np.multiply(machine.bandwidth, machine.efficiency.memory)
+    return np.asarray(size, dtype=float) / (reached * machine.tp)

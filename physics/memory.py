@@ -108,3 +108,35 @@ def nearest_that_fits(
         weights=next((name for name in smaller(weights) if fits(weights=name)), None),
         kv=next((name for name in smaller(kv) if fits(kv=name)), None),
     )
+
+
+def longest_sequence(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    batch: ArrayLike,
+    weights: str | ArrayLike = "bf16",
+    kv: str | ArrayLike = "bf16",
+    limit: int = 2**30,
+) -> NDArray[np.float64]:
+    """Longest sequence of which `batch` fit beside the weights [tokens]; 0 when none does.
+
+    Found by bisection, as layers with a window stop growing; `limit` when memory never ends.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> float(longest_sequence(model("llama-3.1-8b"), machine(chip("h100-sxm")), batch=1))
+    487819.0
+    """
+    batch = np.asarray(batch, dtype=float)
+    shape = np.broadcast_shapes(batch.shape, np.shape(weights), np.shape(kv), np.shape(machine.tp))
+    low, high = np.zeros(shape), np.full(shape, float(limit))
+    for _ in range(int(limit).bit_length()):
+        middle = np.floor((low + high + 1) / 2)
+        fits = bytes_short(architecture, machine, batch=batch, tokens=middle, weights=weights,
+                           kv=kv) == 0
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
+    return low

@@ -15,11 +15,12 @@ from physics.chips import Chip, chip
 from physics.config_file import read_config
 from physics.errors import InputError, UnknownName
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token, kv_heads_per_chip
-from physics.limits import critical_batch, critical_context, ridge_flop_per_byte
+from physics.limits import critical_batch, critical_context
 from physics.machine import Machine, machine, side_by_side
 from physics.memory import bytes_short, max_batch, nearest_that_fits, weight_bytes
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS
-from physics.request import Request, request
+from physics.request import request
+from physics.roofline import ridge_flop_per_byte
 from physics.step import Step
 
 
@@ -274,6 +275,3 @@ def _flat(answer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             flat[prefix + name] = value
     return flat
 
-
-__all__ = ["Question", "Request", "find_model", "parse_question", "predict", "predict_columns",
-           "InputError"]

@@ -119,3 +119,42 @@ def _linear_stretches(
     end = prompt + steps
     edges = [prompt, *(np.clip(kink, prompt, end) for kink in _kinks(architecture)), end]
     return [(low, high - low) for low, high in pairwise(edges)]
+
+
+def token_seconds(
+    architecture: Architecture,
+    machine: Machine,
+    *,
+    prompt: float,
+    output: int,
+    batch: float,
+    tokens: ArrayLike,
+    weights: str = "bf16",
+    kv: str = "bf16",
+) -> Array:
+    """Moments at which output tokens appear, counted from the request's start [s].
+
+    Token 1 comes with the prefill; token i after i - 1 decode steps.
+
+    Parameters
+    ----------
+    prompt, output, batch
+        One request.
+    tokens : array_like
+        Which tokens (1 is the first), each from 1 to `output`.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> h100 = machine(chip("h100-sxm"))
+    >>> one = request(model("llama-3.1-8b"), h100, prompt=2048, output=256, batch=1)
+    >>> at = token_seconds(model("llama-3.1-8b"), h100, prompt=2048, output=256, batch=1,
+    ...                    tokens=[1, 256])
+    >>> bool(np.allclose(at, [one.ttft_seconds, one.e2e_seconds]))
+    True
+    """
+    which = np.clip(np.asarray(tokens, dtype=float), 1, output)
+    return request(architecture, machine, prompt=prompt, output=which, batch=batch,
+                   weights=weights, kv=kv).e2e_seconds

@@ -83,6 +83,21 @@ class Step:
         return self.flop / self.bytes
 
     @cached_property
+    def is_attention(self) -> NDArray[np.bool_]:
+        """Which operators multiply queries with cached keys and values."""
+        return np.array([name.startswith("attention") for name in self.names])
+
+    @cached_property
+    def computes(self) -> NDArray[np.bool_]:
+        """Which operators do arithmetic: all but pure communication."""
+        return np.array([name != "all_reduce" for name in self.names])
+
+    def intensity_of(self, chosen: NDArray[np.bool_]) -> Array:
+        """Arithmetic intensity of some operators together [FLOP/B]."""
+        moved = self.bytes_by_operator[chosen].sum(axis=0)
+        return self.flop_by_operator[chosen].sum(axis=0) / moved
+
+    @cached_property
     def intensity_by_operator(self) -> Array:
         """Arithmetic intensity of each operator [FLOP/B]; 0 for pure communication."""
         moved = self.bytes_by_operator
@@ -136,6 +151,18 @@ class Step:
             self.communication_seconds.sum(axis=0),
             self.launch_seconds.sum(axis=0),
         ])
+
+    @property
+    def performance(self) -> Array:
+        """FLOP/s that one chip delivers over the whole step, operators one after another."""
+        return self.flop / np.asarray(self.machine.tp) / self.seconds_sum
+
+    @property
+    def performance_by_operator(self) -> Array:
+        """FLOP/s that one chip delivers in each operator; 0 where an operator takes no time."""
+        per_chip = self.flop_by_operator / np.asarray(self.machine.tp)
+        seconds = self.seconds_by_operator
+        return np.divide(per_chip, seconds, out=np.zeros_like(per_chip), where=seconds > 0)
 
     @property
     def mfu(self) -> Array:

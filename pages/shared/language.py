@@ -7,9 +7,10 @@ there is nothing to compile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Message
@@ -74,6 +75,24 @@ class Words:
         """
         return self._forms(key)[0].format(**values)
 
+    def each(self, key: str, values: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the text of a key once for each row of its placeholders' values.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence of str
+            Columns of equal length; more of them than the text has placeholders do no harm.
+
+        Examples
+        --------
+        >>> Words("en").each("player.play", {"unused": ["a", "b"]})
+        ['Play', 'Play']
+        """
+        pieces = _pieces(self._forms(key)[0])
+        count = len(next(iter(values.values())))
+        columns = [values[name] if is_name else [name] * count for name, is_name in pieces]
+        return ["".join(row) for row in zip(*columns, strict=True)]
+
     def plural(self, key: str, count: float, **values: object) -> str:
         """Return the form of a text that goes with `count`; `{count}` stands for the number.
 
@@ -98,6 +117,24 @@ class Words:
         if strict:
             raise MissingText(f"{key} is missing in {self.code}")
         return texts(DEFAULT_LANGUAGE).get(key, (key,))
+
+
+@cache
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Split a text into its literal pieces and the names of its placeholders.
+
+    Examples
+    --------
+    >>> _pieces("a {b}!")
+    [('a ', False), ('b', True), ('!', False)]
+    """
+    pieces = []
+    for literal, name, _, _ in Formatter().parse(text):
+        if literal:
+            pieces.append((literal, False))
+        if name is not None:
+            pieces.append((name, True))
+    return pieces
 
 
 @cache

@@ -49,7 +49,12 @@ def _one_or_many(write: Callable[..., str]) -> Callable[..., str | list[str]]:
             values = values.tolist()
             if not isinstance(values, list):
                 return write(values, words, **options)
-        return [write(value, words, **options) for value in values]
+        # Most sliders leave most quantities alone, so the same number comes again and again.
+        written: dict[float, str] = {}
+        for value in values:
+            if value not in written:
+                written[value] = write(value, words, **options)
+        return [written[value] for value in values]
 
     return wrapper
 

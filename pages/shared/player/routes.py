@@ -66,7 +66,7 @@ def player_middleware(pages: Iterable[str]) -> list[Middleware]:
     It lets the browser fetch the scripts while Streamlit is still starting, on pages that have a
     player (``""`` is the first page).
     """
-    return [Middleware(_Preload, pages=frozenset(pages))]
+    return [Middleware(_EarlyScripts, pages=frozenset(pages))]
 
 
 def browser_version() -> str:
@@ -133,39 +133,73 @@ class TableStore:
         return body, f'"{_hash(body)}"'
 
 
-class _Preload:
-    """ASGI middleware: names the player's scripts in the Link header of pages that use them."""
+class _EarlyScripts:
+    """ASGI middleware: has the browser fetch the player's scripts while Streamlit still starts.
+
+    Streamlit's page is a fixed file that knows nothing of ours. The Link header names our modules;
+    Plotly's script is put into the head, because evaluating it takes about as long as all of
+    Streamlit, and can be done while Streamlit's own modules are still on their way.
+    """
 
     def __init__(self, app: Any, pages: frozenset[str]) -> None:
         self._app = app
         self._pages = pages
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"].rpartition("/")[2] not in self._pages:
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "GET"
+            or scope["path"].rpartition("/")[2] not in self._pages
+        ):
             await self._app(scope, receive, send)
             return
+        start: dict[str, Any] | None = None  # held back until the body's new length is known
+        body = bytearray()
 
-        async def send_with_link(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message.get("headers", []))
-                kind = next((value for name, value in headers if name == b"content-type"), b"")
-                if message["status"] == 200 and kind.startswith(b"text/html"):
-                    message = {**message, "headers": [*headers, (b"link", _preload_links())]}
-            await send(message)
+        async def send_with_scripts(message: Any) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _is_plain_page(message):
+                start = message
+            elif start is None:
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    page = bytes(body).replace(b"</head>", _script_tag() + b"</head>", 1)
+                    await send({**start, "headers": _page_headers(start["headers"], len(page))})
+                    await send({"type": "http.response.body", "body": page})
 
-        await self._app(scope, receive, send_with_link)
+        await self._app(scope, receive, send_with_scripts)
 
 
-def _preload_links() -> bytes:
+def _is_plain_page(message: Any) -> bool:
+    headers = dict(message.get("headers", []))
+    return (
+        message["status"] == 200
+        and headers.get(b"content-type", b"").startswith(b"text/html")
+        and b"content-encoding" not in headers
+    )
+
+
+def _page_headers(headers: Any, length: int) -> list[tuple[bytes, bytes]]:
+    # The validators belong to the page without our script, whose name changes with its contents.
+    replaced = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}
+    kept = [(name, value) for name, value in headers if name not in replaced]
+    return [*kept, (b"content-length", str(length).encode()), (b"link", _module_links())]
+
+
+def _script_tag() -> bytes:
+    return f'<script async data-explorable src="./vendor/{plotly_name()}"></script>'.encode()
+
+
+def _module_links() -> bytes:
     base = f"./player/{browser_version()}"
-    links = [f"<./vendor/{plotly_name()}>; rel=preload; as=script"]
-    links += [
+    links = [
         f"<{base}/{path.name}>; rel=modulepreload"
         for path in _browser_files()
         if path.suffix == ".js" and path.name != "loader.js"
     ]
-    links.append(f"<{base}/player.css>; rel=preload; as=style")
-    return ", ".join(links).encode()
+    return ", ".join([*links, f"<{base}/player.css>; rel=preload; as=style"]).encode()
 
 
 def _browser_file(request: Request) -> Response:

@@ -132,6 +132,8 @@ def rounded(value: Any) -> Any:
     """
     if isinstance(value, str) or value is None or isinstance(value, bool):
         return value
+    if isinstance(value, list) and value and _are_texts(value):
+        return value
     if isinstance(value, Mapping):
         return {key: rounded(item) for key, item in value.items()}
     try:
@@ -157,6 +159,16 @@ def rounded(value: Any) -> Any:
     if finite.all():
         return result.tolist()
     return _without_nan(np.where(finite, result, np.nan).tolist())
+
+
+def _are_texts(values: list[Any]) -> bool:
+    """Tell whether a list holds texts, or rows of texts: they need no rounding."""
+    first = values[0]
+    if isinstance(first, str):
+        return all(isinstance(item, str) for item in values)
+    return isinstance(first, list) and all(
+        isinstance(row, list) and all(isinstance(item, str) for item in row) for row in values
+    )
 
 
 def _without_nan(value: Any) -> Any:

@@ -8,7 +8,7 @@ every slider stop in one vectorised call; they travel as a table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,7 +62,7 @@ class Sweep:
 
     sliders: tuple[str, ...]
     selected: str
-    speeds: tuple[tuple[float, str], ...] = ((0.5, "0.5×"), (1.0, "1×"), (2.0, "2×"))
+    speeds: tuple[tuple[float, str], ...] = ((0.25, "¼×"), (0.5, "½×"), (1.0, "1×"))
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ class Section:
 class Description:
     """Everything on the page that the player holds, without its numbers.
 
+    ``stream`` names a text slot that stands in running type under the figures, such as an answer
+    as it is written; empty: none.
     ``words`` holds the visible words in the page's language: play, pause, step, reset, speed,
     sweep, waiting, failed.
     """
@@ -95,6 +97,7 @@ class Description:
     play: Sweep | Clock
     words: Mapping[str, str]
     sentence: str = "sentence"
+    stream: str = ""
     sections: Sequence[Section] = ()
 
     def as_data(self) -> dict[str, Any]:
@@ -197,7 +200,8 @@ class House:
     stops, dense_stops : callable
         ``stops(name, scenario, language) -> Stops``; dense ones are for play.
     points : callable
-        ``points(scenario, values) -> points``: the scenario with some options replaced by arrays.
+        ``points(scenario, arrays) -> points``: the scenario with every slider's option as an array
+        of one length; options not among ``arrays`` are repeated.
     """
 
     views: Mapping[str, View]
@@ -205,12 +209,4 @@ class House:
     query: Callable[[Any, Any], dict[str, str]]
     stops: Callable[[str, Any, Any], Any]
     dense_stops: Callable[[str, Any, Any], Any]
-    points: Callable[[Any, Mapping[str, np.ndarray]], Any] = field(
-        default=lambda scenario, values: _replace(scenario, values)
-    )
-
-
-def _replace(scenario: Any, values: Mapping[str, np.ndarray]) -> Any:
-    from dataclasses import replace
-
-    return replace(scenario, **values)
+    points: Callable[[Any, Mapping[str, np.ndarray]], Any]

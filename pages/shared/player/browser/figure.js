@@ -71,6 +71,8 @@ export class Figure {
   redraw() {
     this.unsettled = false;
     showHidden(this.node);
+    // Arrays were swapped behind Plotly's back: tell it to look at all of them.
+    this.layout.datarevision = (this.layout.datarevision ?? 0) + 1;
     this.Plotly.react(this.node, this.data, this.layout);
     forgetTraces(this.node);
   }
@@ -114,11 +116,9 @@ export class Figure {
 export function readTheme(element) {
   const style = getComputedStyle(element);
   const of = (name) => style.getPropertyValue(name).trim();
-  return {
-    ink: of("--st-text-color") || style.color,
-    paper: of("--st-background-color") || "#ffffff",
-    font: of("--st-font") || style.fontFamily,
-  };
+  const ink = of("--st-text-color") || style.color;
+  const paper = of("--st-background-color") || "#ffffff";
+  return { ink, paper, font: of("--st-font") || style.fontFamily, dark: lightness(paper) < 128 };
 }
 
 function layoutFor(spec, theme) {
@@ -168,11 +168,19 @@ function namedColour(name, theme) {
 }
 
 function withOpacity(colour, opacity) {
+  return `rgba(${redGreenBlue(colour).join(",")},${opacity})`;
+}
+
+function lightness(colour) {
+  return Math.max(...redGreenBlue(colour));
+}
+
+/** Any CSS colour as three numbers, as the browser would paint it. */
+function redGreenBlue(colour) {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
-  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
-  return `rgba(${red},${green},${blue},${opacity})`;
+  return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
 }
 
 /** The value with our colour names replaced, anywhere inside it; objects are changed in place. */

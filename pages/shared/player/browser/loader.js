@@ -14,15 +14,21 @@ export default async function (component) {
 
 function loadScript(src) {
   window.explorablePlotly ??= new Promise((resolve, reject) => {
-    const element = Object.assign(document.createElement("script"), { src, async: true });
-    element.onload = () => resolve(window.Plotly);
-    element.onerror = () => {
+    if (window.Plotly) return resolve(window.Plotly);
+    // The server has usually put the script into the page's head already.
+    let element = document.querySelector("script[data-explorable]");
+    if (!element || element.src !== src) {
+      element = Object.assign(document.createElement("script"), { src, async: true });
+      document.head.append(element);
+    }
+    element.addEventListener("load", () => resolve(window.Plotly));
+    element.addEventListener("error", () => {
+      element.remove();
       window.explorablePlotly = undefined; // so that the next mount tries again
       reject(new Error(`could not load ${src}`));
-    };
-    document.head.append(element);
+    });
   });
-  window.explorablePlotly.catch(() => {}); // reported where it is used
+  window.explorablePlotly?.catch(() => {}); // reported where it is used
 }
 
 function loadStyle(href) {

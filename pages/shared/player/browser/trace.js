@@ -47,6 +47,7 @@ function findParts(graph, index, trace) {
     lines: group.querySelector(":scope > .lines"),
     points: group.querySelector(":scope > .points"),
     texts: group.querySelector(":scope > .text"),
+    sizes: new WeakMap(), // of markers that were given another size here
   };
 }
 
@@ -57,7 +58,7 @@ const short = (pixel) => Math.round(pixel * 100) / 100;
 
 // ---------------------------------------------------------------- scatter
 
-function drawScatter(graph, index, trace, { x, y, lines, points, texts }) {
+function drawScatter(graph, index, trace, { x, y, lines, points, texts, sizes }) {
   const data = graph.data[index];
   if (trace.fill !== "none" || trace.stackgroup || trace.error_x?.visible || trace.error_y?.visible) {
     return false;
@@ -67,7 +68,9 @@ function drawScatter(graph, index, trace, { x, y, lines, points, texts }) {
   const top = pixels(y, data.y);
   const modes = trace.mode.split("+");
   if (modes.includes("lines") && !drawLine(lines, trace, left, top)) return false;
-  if (modes.includes("markers") && !drawMarkers(points, trace, data, left, top)) return false;
+  if (modes.includes("markers") && !drawMarkers(points, trace, data, left, top, sizes)) {
+    return false;
+  }
   if (modes.includes("text") && !drawTexts(texts, trace, data, left, top)) return false;
   updateScatterPoints(graph.calcdata[index], data, x, y);
   return true;
@@ -103,7 +106,7 @@ const JOINS = {
     points.reduce((path, [x, y]) => (path ? `${path}V${y}H${x}` : `M${x},${y}`), ""),
 };
 
-function drawMarkers(group, trace, data, left, top) {
+function drawMarkers(group, trace, data, left, top, sizes) {
   const { marker } = data;
   if (trace.marker.colorscale && Array.isArray(marker?.color) && isNumber(marker.color[0])) return false;
   const elements = enough(group, "path.point", left.length, placeInData);
@@ -115,7 +118,7 @@ function drawMarkers(group, trace, data, left, top) {
       hide(element);
       continue;
     }
-    if (sized && !resize(element, trace, i, item(marker.size, i))) return false;
+    if (sized && !resize(element, trace, i, item(marker.size, i), sizes)) return false;
     element.setAttribute("transform", `translate(${short(left[i])},${short(top[i])})`);
     if (coloured) paint(element, trace, i, item(marker.color, i));
     show(element);
@@ -124,15 +127,15 @@ function drawMarkers(group, trace, data, left, top) {
 }
 
 /** Give a marker another size, by the same outline as Plotly's. */
-function resize(element, trace, i, size) {
+function resize(element, trace, i, size, sizes) {
   if (trace.marker.sizemode === "area" && trace.marker.sizeref !== 1) return false;
-  if (element.explorableSize === size) return true;
+  if (sizes.get(element) === size) return true;
   const radius = size / 2;
   const symbol = String(item(trace.marker.symbol, i) ?? "circle");
   if (trace.marker.sizemode === "diameter" && /^circle(-open)?$/.test(symbol)) {
     const r = short(radius);
     element.setAttribute("d", `M${r},0A${r},${r} 0 1,1 0,-${r}A${r},${r} 0 0,1 ${r},0Z`);
-    element.explorableSize = size;
+    sizes.set(element, size);
     return true;
   }
   // Other outlines keep their shape: scale the numbers, which works where there are no arcs.
@@ -141,10 +144,10 @@ function resize(element, trace, i, size) {
   if (!isNumber(drawnRadius) || drawnRadius === 0 || /A/i.test(outline)) {
     return isNumber(drawnRadius) && Math.abs(drawnRadius - radius) < 0.01;
   }
-  const ratio = radius / ((element.explorableSize ?? drawnRadius * 2) / 2);
+  const ratio = radius / ((sizes.get(element) ?? drawnRadius * 2) / 2);
   if (!Number.isFinite(ratio) || ratio === 0) return false;
   element.setAttribute("d", outline.replace(/-?\d*\.?\d+/g, (n) => short(Number(n) * ratio)));
-  element.explorableSize = size;
+  sizes.set(element, size);
   return true;
 }
 
@@ -204,6 +207,8 @@ function updateScatterPoints(points, data, x, y) {
     if (Array.isArray(data.hovertext)) points[i].htx = data.hovertext[i];
     if (Array.isArray(data.customdata)) points[i].data = data.customdata[i];
     if (Array.isArray(data.marker?.color)) points[i].mc = data.marker.color[i];
+    if (Array.isArray(data.marker?.size)) points[i].ms = data.marker.size[i];
+    if (Array.isArray(data.textposition)) points[i].tp = data.textposition[i];
   }
 }
 
@@ -289,7 +294,7 @@ function textWidth(text, size, family) {
 // ---------------------------------------------------------------- elements
 
 /** Which point an element of Plotly's stands for. */
-const placeInData = (element) => element.explorablePlace ?? element.__data__?.i;
+const placeInData = (element) => element.__data__?.i ?? element.explorablePlace;
 
 /**
  * The group's elements for the places 0 to count - 1, cloned from the first where some are

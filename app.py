@@ -1,0 +1,62 @@
+"""Prefill vs. Decode: the ASGI app, the list of pages, and the frame around each.
+
+Run it with `streamlit run app.py`.
+"""
+
+from functools import partial
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from pages import decode_shift, kv_cache, one_request, roofline
+from pages.shared.controls import sidebar
+from pages.shared.frame import browser_part, page
+from pages.shared.house import house
+from pages.shared.player.routes import player_middleware, player_routes
+from pages.shared.player.view import View
+from pages.shared.state import open_session
+
+# In the order of the menu; the first stands at the bare address.
+VIEWS = (one_request.VIEW, roofline.VIEW, kv_cache.VIEW, decode_shift.VIEW)
+
+# A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first
+# visitor of a fresh process would be shown a bare file of it.
+PagesManager.uses_pages_directory = False
+
+
+def url_path(view: View) -> str:
+    """Return the path of a page: its name, and nothing for the first one."""
+    return "" if view is VIEWS[0] else view.name
+
+
+def show() -> None:
+    """Show the page that the browser asks for."""
+    session = open_session()
+    words = session.words
+    st.set_page_config(page_title=words("app.title"), layout="wide")
+    browser_part(words)
+    pages: dict[str, object] = {}
+    for view in VIEWS:
+        pages[view.name] = st.Page(
+            partial(page, view, session, pages),
+            title=words(f"{view.name}.nav"),
+            url_path=url_path(view),
+            default=view is VIEWS[0],
+        )
+    current = st.navigation(list(pages.values()), position="hidden")
+    view = next(view for view in VIEWS if url_path(view) == current.url_path)
+    with st.sidebar:
+        with st.container(key="page_links", gap=None):
+            for target in pages.values():
+                st.page_link(target, query_params=session.query())
+        sidebar(session, view.sliders)
+    current.run()
+
+
+if st.runtime.exists():
+    show()
+else:
+    app = st.App(
+        __file__,
+        routes=player_routes(house(VIEWS)),
+        middleware=player_middleware(url_path(view) for view in VIEWS),
+    )

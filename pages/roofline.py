@@ -1,0 +1,176 @@
+"""The roofline page: prefill climbs to the flat roof, decode stays on the slope (S1, S5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pages.shared import colours, numbers
+from pages.shared.figures import parts, roofline
+from pages.shared.sources import Source
+from pages.shared.language import Words
+from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
+from pages.shared.player_words import player_words, sliders
+from pages.shared.points import Points
+from pages.shared.scenario import Scenario
+from pages.shared.case import Case, or_misfit
+from physics.limits import compute_bound_prompt
+from physics.roofline import ridge_flop_per_byte
+from physics.step import Step
+
+
+class Roofline:
+    """Operators under the roof, and where time, bytes and FLOP go."""
+
+    name = "roofline"
+    sliders = ("prompt", "batch", "bandwidth", "flops")
+    next = ("kv-cache", "decode-shift")
+    sources = (
+        Source("Williams, Waterman, Patterson: Roofline (2009)",
+               "https://doi.org/10.1145/1498765.1498785"),
+        Source("JAX scaling book, part 1: rooflines", "https://jax-ml.github.io/scaling-book/roofline/"),
+        Source("NVIDIA: GPU performance background",
+               "https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/"),
+    )
+
+    def describe(self, scenario: Scenario, language: Words) -> Description:
+        """Say what stands on the page."""
+        words = language
+        show_all = scenario.tp > 1 or scenario.efficiency != "ideal"
+        return Description(
+            figures=(
+                roofline.skeleton(_roofline_texts(words), words.separators),
+                parts.skeleton(_parts_texts(words), words.separators, show_all=show_all),
+            ),
+            readouts=(
+                Readout("prefill", words("roofline.prefill"), colours.PREFILL.colour),
+                Readout("decode", words("roofline.decode"), colours.DECODE.colour),
+                Readout("floor", words("roofline.floor"), colours.WEIGHTS.colour),
+            ),
+            sliders=sliders(self.sliders, words),
+            play=Sweep(("prompt", "batch", "bandwidth", "flops"), "prompt"),
+            words=player_words(words),
+            sections=(
+                Section(words("section.formula"), "formula"),
+                Section(words("section.honest"), "honest"),
+                Section(words("section.takeaway"), "takeaway"),
+            ),
+        )
+
+    def columns(self, points: Points, language: Words) -> Mapping[str, Column]:
+        """Compute all channels."""
+        case = Case(points)
+        asked, machine = case.request, case.machine
+        ridge = ridge_flop_per_byte(machine.peak, machine.bandwidth)
+
+        def hover(step: Step, whole: str | None = None) -> Any:
+            return _hover(step, language, whole)
+
+        return {
+            **roofline.columns(
+                machine, case.chip.bandwidth, case.chip.peak(points.weights), asked.prefill,
+                asked.decode, _roofline_texts(language),
+                numbers.flop_per_second(machine.peak, language),
+                numbers.bytes_per_second(np.asarray(machine.bandwidth), language),
+                [language("roofline.ridge_label", ridge=text)
+                 for text in numbers.flop_per_byte(ridge, language)],
+                hover,
+            ),
+            **parts.columns(asked.prefill, asked.decode),
+            **_words(case, ridge, language),
+        }
+
+
+VIEW = Roofline()
+
+
+def _roofline_texts(words: Words) -> roofline.Texts:
+    return roofline.Texts(
+        intensity_axis=words("axis.intensity"),
+        performance_axis=words("axis.performance"),
+        prefill=words("phase.prefill"),
+        decode=words("phase.decode"),
+        attention=words("operator.attention"),
+        bandwidth_roof=words("roofline.bandwidth_roof"),
+        compute_roof=words("roofline.compute_roof"),
+        ridge=words("term.ridge"),
+    )
+
+
+def _parts_texts(words: Words) -> parts.Texts:
+    return parts.Texts(
+        time=words("parts.time"),
+        bytes=words("parts.bytes"),
+        flop=words("parts.flop"),
+        prefill=words("phase.prefill"),
+        decode=words("phase.decode"),
+        compute=words("bound.compute"),
+        memory=words("bound.memory"),
+        communication=words("bound.communication"),
+        launch=words("bound.launch"),
+        weights=words("part.weights"),
+        kv_cache=words("part.kv_cache"),
+        activations=words("part.activations"),
+        linear=words("part.linear"),
+        attention=words("part.attention"),
+    )
+
+
+def _hover(step: Step, words: Words, whole: str | None) -> Any:
+    """Write the hover texts of a whole step, or of each of its operators."""
+    def text(name: str, intensity: float, performance: float) -> str:
+        return (f"{name}<br>{numbers.flop_per_byte(intensity, words)}"
+                f"<br>{numbers.flop_per_second(performance, words)}")
+
+    if whole:
+        return [text(whole, *row) for row in zip(step.intensity.tolist(), step.performance.tolist(),
+                                                 strict=True)]
+    kept = np.flatnonzero(step.computes)
+    names = [words(f"operator.{step.names[index]}") for index in kept]
+    return Same(names)
+
+
+def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:
+    asked, points = case.request, case.points
+    prefill, decode = asked.prefill, asked.decode
+    shortest = compute_bound_prompt(case.architecture, case.machine, batch=points.batch,
+                                    **case.formats)
+    attention_share = (prefill.flop_by_operator[prefill.is_attention].sum(axis=0) / prefill.flop)
+    floor = decode.totals[1]
+    write = {
+        "prompt": numbers.tokens(points.prompt, words),
+        "batch": numbers.number(points.batch.astype(int).tolist(), words),
+        "ridge": numbers.flop_per_byte(ridge, words),
+        "bandwidth": numbers.bytes_per_second(points.bandwidth * 1e9, words),
+        "peak": numbers.flop_per_second(case.machine.peak, words),
+        "prefill_intensity": numbers.flop_per_byte(prefill.intensity, words),
+        "decode_intensity": numbers.flop_per_byte(decode.intensity, words),
+        "prefill_flop": numbers.flop(prefill.flop, words),
+        "prefill_bytes": numbers.bytes_decimal(prefill.bytes, words),
+        "decode_flop": numbers.flop(decode.flop, words),
+        "decode_bytes": numbers.bytes_decimal(decode.bytes, words),
+        "decode_weights": numbers.bytes_decimal(decode.weight_bytes, words),
+        "prefill_bound": [words(f"bound_by.{bound}") for bound in prefill.bound],
+        "decode_bound": [words(f"bound_by.{bound}") for bound in decode.bound],
+        "floor": numbers.seconds(floor, words),
+        "shortest": [numbers.tokens(value, words) if np.isfinite(value)
+                     else words("roofline.no_length") for value in shortest.tolist()],
+        "attention_share": numbers.percent(attention_share, words, digits=2),
+        "prefill_mfu": numbers.percent(case.timed(prefill.mfu), words, digits=2),
+        "decode_mfu": numbers.percent(case.timed(decode.mfu), words, digits=2),
+        "chips": [numbers.chip_count(points.tp, words)] * len(points),
+    }
+
+    return {
+        "t/prefill": words.each("roofline.prefill_readout", write),
+        "t/decode": words.each("roofline.decode_readout", write),
+        "t/floor": words.each("roofline.floor_readout", write),
+        "t/sentence": or_misfit(words.each("roofline.sentence", write), case.misfit(words)),
+        "t/formula": words.each("roofline.formula", write),
+        "t/honest": words.each("roofline.honest", write),
+        "t/takeaway": words.each("roofline.takeaway", write),
+        "t/alt_roofline": words.each("roofline.alt", write),
+        "t/alt_parts": words.each("roofline.alt_parts", write),
+    }

@@ -1,0 +1,212 @@
+"""The sidebar: what is picked, and the rest of the scenario as text."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.shared import numbers
+from pages.shared.language import LANGUAGES, Words
+from pages.shared.scenario import Scenario
+from pages.shared.state import Session, reset_scenario, store_language, store_values
+from pages.shared.stops import SLIDERS, stop_texts
+from physics.catalogue import models
+from physics.chips import Chip, chip, chips
+from physics.kv_cache import kv_bytes_per_token
+from physics.options import FORMATS, OPTIONS
+
+TENSOR_PARALLEL = (1, 2, 4, 8, 16, 32, 64)
+
+
+def sidebar(session: Session, moved: tuple[str, ...]) -> None:
+    """Show the pickers, and as text what the page does not move.
+
+    Parameters
+    ----------
+    session : Session
+    moved : tuple of str
+        The options that this page moves with its own sliders.
+    """
+    scenario, words = session.scenario, session.words
+    _picker(
+        "model",
+        scenario.model,
+        tuple(models()),
+        label=words("controls.model"),
+        help=words("controls.model_help"),
+        format_func=lambda slug: model_text(slug, scenario.kv, words),
+    )
+    _picker(
+        "chip",
+        scenario.chip,
+        tuple(chips()),
+        label=words("controls.chip"),
+        help=words("controls.chip_help"),
+        format_func=lambda slug: chip_text(chip(slug), words),
+    )
+    st.html(chip_details(chip(scenario.chip), words))
+    _formats(scenario, words)
+    _machine(scenario, words)
+    rest = rest_texts(scenario, moved, words)
+    st.html(
+        f'<p class="rest"><strong>{escape(words("controls.rest"))}</strong> '
+        f"{escape(' · '.join(rest))}</p>"
+    )
+    st.button(words("controls.reset"), key="pick_reset", on_click=reset_scenario)
+    _language(words)
+
+
+def model_text(slug: str, kv: str, words: Words) -> str:
+    """Return a model's name, parameters and KV cache per token.
+
+    Examples
+    --------
+    >>> model_text("llama-3.1-8b", "bf16", Words("en"))
+    'Llama 3.1 8B · 8.03\\xa0B · 131\\xa0kB/token'
+    """
+    model = models()[slug]
+    return words(
+        "controls.model_option",
+        name=model.name,
+        parameters=numbers.parameters(model.parameters, words),
+        kv=numbers.bytes_decimal(float(kv_bytes_per_token(model, kv)), words),
+    )
+
+
+def chip_text(the_chip: Chip, words: Words) -> str:
+    """Return a chip's name, peak and bandwidth, and whether these were not re-read.
+
+    Examples
+    --------
+    >>> chip_text(chip("h100-sxm"), Words("en"))
+    'H100 SXM 80GB · 989\\xa0TFLOP/s · 3.35\\xa0TB/s'
+    """
+    key = "controls.chip_option" if is_checked(the_chip) else "controls.chip_unchecked_option"
+    return words(
+        key,
+        name=the_chip.name,
+        peak=numbers.flop_per_second(the_chip.bf16_flop_per_second, words, trim=True),
+        bandwidth=numbers.bytes_per_second(the_chip.bandwidth, words, trim=True),
+    )
+
+
+def is_checked(the_chip: Chip) -> bool:
+    """Say whether the chip's figures were read at the source named."""
+    return the_chip.confidence == "A"
+
+
+def chip_details(the_chip: Chip, words: Words) -> str:
+    """Return the chip's own figures as HTML, with their source where they are uncertain."""
+    figures = words(
+        "controls.chip_figures",
+        peak=numbers.flop_per_second(the_chip.bf16_flop_per_second, words, trim=True),
+        bandwidth=numbers.bytes_per_second(the_chip.bandwidth, words, trim=True),
+        capacity=numbers.bytes_decimal(the_chip.capacity, words, trim=True),
+    )
+    lines = [escape(figures)]
+    if not is_checked(the_chip):
+        lines.append(f"<strong>{escape(words('controls.chip_unchecked'))}</strong>")
+        # The catalogue is in English, whatever the language of the page.
+        source = f'<span lang="en">{escape(the_chip.source)}</span>'
+        lines.append(words("controls.chip_source", source=source))
+        if the_chip.note:
+            lines.append(f'<span lang="en">{escape(the_chip.note)}</span>')
+    return f'<p class="details">{"<br>".join(lines)}</p>'
+
+
+def rest_texts(scenario: Scenario, moved: tuple[str, ...], words: Words) -> list[str]:
+    """Return the load and the custom figures that a page's sliders do not move, as text.
+
+    Examples
+    --------
+    >>> rest_texts(Scenario(bandwidth=6000), ("prompt", "output"), Words("en"))
+    ['batch 1', 'bandwidth 6\\xa0TB/s (custom, from H100 SXM 80GB)']
+    """
+    name = chip(scenario.chip).name
+    write = {
+        "prompt": lambda value: words("controls.rest_prompt", value=value),
+        "output": lambda value: words("controls.rest_output", value=value),
+        "batch": lambda value: words("controls.rest_batch", value=value),
+        "bandwidth": lambda value: words("controls.rest_bandwidth", value=value, chip=name),
+        "flops": lambda value: words("controls.rest_flops", value=value, chip=name),
+    }
+    texts = []
+    for option in SLIDERS:
+        value = getattr(scenario, option)
+        if option in moved or value is None:
+            continue
+        if option == "batch":
+            texts.append(write[option](numbers.number(value, words)))
+        else:
+            texts.append(write[option](stop_texts(option, [value], words)[0]))
+    return texts
+
+
+def _formats(scenario: Scenario, words: Words) -> None:
+    left, right = st.columns(2)
+    with left:
+        _picker(
+            "weights",
+            scenario.weights,
+            FORMATS,
+            label=words("controls.weights"),
+            help=words("controls.weights_help"),
+        )
+    with right:
+        _picker(
+            "kv",
+            scenario.kv,
+            FORMATS,
+            label=words("controls.kv"),
+            help=words("controls.kv_help"),
+        )
+
+
+def _machine(scenario: Scenario, words: Words) -> None:
+    efficiency = {
+        "ideal": words("controls.ideal"),
+        "typical": words("controls.typical"),
+    }
+    left, right = st.columns(2)
+    with left:
+        _picker(
+            "tp",
+            scenario.tp,
+            tuple(sorted({*TENSOR_PARALLEL, scenario.tp})),
+            label=words("controls.tp"),
+            help=words("controls.tp_help"),
+            format_func=lambda count: numbers.chip_count(count, words),
+        )
+    with right:
+        _picker(
+            "efficiency",
+            scenario.efficiency,
+            OPTIONS["efficiency"].values,
+            label=words("controls.efficiency"),
+            help=words("controls.efficiency_help"),
+            format_func=efficiency.get,
+        )
+
+
+def _picker(name: str, value: object, options: tuple, **how: object) -> None:
+    """Show a select box for one option of the scenario, which the URL may have moved."""
+    key = f"pick_{name}"
+    st.session_state[key] = value
+
+    def store() -> None:
+        store_values({name: str(st.session_state[key])})
+
+    st.selectbox(options=options, key=key, on_change=store, **how)
+
+
+def _language(words: Words) -> None:
+    st.session_state["pick_language"] = words.code
+    st.segmented_control(
+        words("controls.language"),
+        tuple(LANGUAGES),
+        key="pick_language",
+        required=True,
+        format_func=LANGUAGES.get,
+        on_change=lambda: store_language(st.session_state["pick_language"]),
+    )

@@ -1,0 +1,1 @@
+"""Figures: skeletons without numbers, and the numbers that belong into them."""

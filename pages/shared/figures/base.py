@@ -1,0 +1,119 @@
+"""What all figures share: axes, layout, and traces that wait for their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pages.shared.colours import INK
+
+FONT_SIZE = 13
+
+
+def layout(
+    xaxis: Mapping[str, Any], yaxis: Mapping[str, Any], *, separators: str = ".,", **more: Any
+) -> dict[str, Any]:
+    """Return the layout of a quiet figure: the theme's paper and ink, no legend.
+
+    Parameters
+    ----------
+    separators : str
+        Decimal and thousands separator of the language.
+    """
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": FONT_SIZE, "color": INK},
+        "margin": {"l": 64, "r": 16, "t": 12, "b": 48},
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": "pan",
+        "separators": separators,
+        "xaxis": dict(xaxis),
+        "yaxis": dict(yaxis),
+        **more,
+    }
+
+
+def log_axis(title: str, low: float, high: float, **more: Any) -> dict[str, Any]:
+    """Return a logarithmic axis from `low` to `high`, a tick a decade."""
+    return {
+        "type": "log",
+        "title": {"text": title, "standoff": 8},
+        "range": [float(np.log10(low)), float(np.log10(high))],
+        "dtick": 1,
+        "exponentformat": "SI",
+        "zeroline": False,
+        "showline": True,
+        "ticks": "outside",
+        **more,
+    }
+
+
+def linear_axis(title: str, low: float, high: float, **more: Any) -> dict[str, Any]:
+    """Return a linear axis from `low` to `high`."""
+    return {
+        "title": {"text": title, "standoff": 8},
+        "range": [low, high],
+        "zeroline": False,
+        "showline": True,
+        "ticks": "outside",
+        **more,
+    }
+
+
+def line(name: str, style: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a line that waits for its numbers."""
+    return {"type": "scatter", "mode": "lines", "name": name, "line": dict(style), "x": [], "y": [],
+            "hovertemplate": f"{name}<extra></extra>", **more}
+
+
+def dots(name: str, style: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return dots that wait for their numbers."""
+    return {"type": "scatter", "mode": "markers", "name": name, "marker": dict(style), "x": [],
+            "y": [], "hovertemplate": "%{customdata}<extra></extra>", "customdata": [], **more}
+
+
+def labels(name: str, colour: str, position: str = "middle right", **more: Any) -> dict[str, Any]:
+    """Return texts that stand in the figure and wait for their place."""
+    return {"type": "scatter", "mode": "text", "name": name, "x": [], "y": [], "text": [],
+            "textposition": position, "textfont": {"color": colour, "size": FONT_SIZE},
+            "hoverinfo": "skip", "cliponaxis": False, **more}
+
+
+def channels(figure: str, traces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name the columns of a figure's traces, in the order of its skeleton.
+
+    Examples
+    --------
+    >>> channels("roofline", [{"x": [[1.0]]}, {"y": [[2.0]]}])
+    {'f/roofline/0/x': [[1.0]], 'f/roofline/1/y': [[2.0]]}
+    """
+    return {
+        f"f/{figure}/{index}/{attribute}": column
+        for index, trace in enumerate(traces)
+        for attribute, column in trace.items()
+    }
+
+
+def columns_of(*arrays: Any) -> np.ndarray:
+    """Put arrays of shape (points,), or single numbers, side by side: shape (points, columns).
+
+    Examples
+    --------
+    >>> columns_of([1.0, 2.0], 5.0).tolist()
+    [[1.0, 5.0], [2.0, 5.0]]
+    """
+    return np.stack(np.broadcast_arrays(*(np.asarray(array, dtype=float) for array in arrays)), -1)
+
+
+def half_decade_below(value: Any) -> np.ndarray:
+    """Return log10 of the half decade at or below a value."""
+    return np.floor(np.log10(value) * 2) / 2
+
+
+def half_decade_above(value: Any) -> np.ndarray:
+    """Return log10 of the half decade at or above a value."""
+    return np.ceil(np.log10(value) * 2) / 2

@@ -1,0 +1,140 @@
+"""The roofline: what a chip can do at an arithmetic intensity, and where the operators stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pages.shared import colours
+from pages.shared.figures.base import (
+    channels,
+    columns_of,
+    dots,
+    half_decade_above,
+    half_decade_below,
+    labels,
+    layout,
+    line,
+    log_axis,
+)
+from pages.shared.player.view import Figure
+from physics.machine import Machine
+from physics.roofline import attainable_flop_per_second, ridge_flop_per_byte
+from physics.step import Step
+
+NAME = "roofline"
+LOWEST, HIGHEST = 0.3, 3e4
+"""The intensities shown [FLOP/B]."""
+TERA = 1e12
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The words in the figure."""
+
+    intensity_axis: str
+    performance_axis: str
+    prefill: str
+    decode: str
+    attention: str
+    bandwidth_roof: str
+    compute_roof: str
+    ridge: str
+
+
+def skeleton(texts: Texts, separators: str) -> Figure:
+    """Return the figure without numbers; the y axis' range comes with them."""
+    prefill, decode = colours.PREFILL, colours.DECODE
+    data = [
+        line(texts.bandwidth_roof, colours.BANDWIDTH_ROOF.line(3)),
+        line(texts.compute_roof, colours.COMPUTE_ROOF.line(3)),
+        line(texts.ridge, {"color": colours.INK, "dash": "dot", "width": 1}),
+        dots(texts.prefill, {**prefill.point(8), "opacity": 0.55}),
+        dots(texts.decode, {**decode.point(8), "opacity": 0.55}),
+        dots(texts.prefill, {**prefill.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
+        dots(texts.decode, {**decode.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
+        labels(texts.bandwidth_roof, colours.INK, "top right"),
+        labels(texts.compute_roof, colours.INK, "top left"),
+        labels(texts.ridge, colours.INK, "top right"),
+        labels(texts.prefill, colours.INK, "bottom right"),
+        labels(texts.decode, colours.INK, "bottom right"),
+    ]
+    axis = log_axis(texts.performance_axis, 0.1, 1e4)
+    return Figure(NAME, {
+        "data": data,
+        "layout": layout(log_axis(texts.intensity_axis, LOWEST, HIGHEST), axis,
+                         separators=separators),
+    }, height=430, share=1.9)
+
+
+def columns(
+    machine: Machine,
+    chip_bandwidth: float,
+    chip_peak: float,
+    prefill: Step,
+    decode: Step,
+    texts: Texts,
+    roof_texts: list[str],
+    bandwidth_texts: list[str],
+    ridge_texts: list[str],
+    hover: Any,
+) -> dict[str, Any]:
+    """Return the numbers of the roofline for every point.
+
+    Performance is that of one chip [TFLOP/s]. `hover` gives the hover text of a step or operator:
+    hover(name, intensity, performance) -> list of str.
+    """
+    bandwidth, peak = np.asarray(machine.bandwidth), np.asarray(machine.peak)
+    ridge = ridge_flop_per_byte(peak, bandwidth)
+
+    def roof(intensity: float) -> np.ndarray:
+        return attainable_flop_per_second(intensity, peak, bandwidth) / TERA
+
+    # The axis stands still while the roof moves, unless the roof would leave it.
+    lowest = attainable_flop_per_second(LOWEST, chip_peak, np.minimum(bandwidth, chip_bandwidth))
+    floor = 10.0 ** half_decade_below(lowest / TERA / 1.5)
+    ceiling = 10.0 ** half_decade_above(np.maximum(peak, chip_peak) / TERA * 1.8)
+    on_slope = 1.2 * LOWEST
+    traces = [
+        {"x": columns_of(LOWEST, ridge), "y": columns_of(roof(LOWEST), roof(ridge))},
+        {"x": columns_of(ridge, HIGHEST), "y": columns_of(roof(ridge), roof(HIGHEST))},
+        {"x": columns_of(ridge, ridge), "y": columns_of(floor, roof(ridge))},
+        {**_operators(prefill), "customdata": hover(prefill)},
+        {**_operators(decode), "customdata": hover(decode)},
+        {**_whole(prefill), "customdata": [[text] for text in hover(prefill, whole=texts.prefill)]},
+        {**_whole(decode), "customdata": [[text] for text in hover(decode, whole=texts.decode)]},
+        {"x": columns_of(np.full_like(ridge, on_slope)),
+         "y": columns_of(roof(on_slope) * 1.25), "text": [[t] for t in bandwidth_texts]},
+        {"x": columns_of(np.full_like(ridge, HIGHEST / 1.1)), "y": columns_of(roof(HIGHEST) * 1.04),
+         "text": [[t] for t in roof_texts]},
+        {"x": columns_of(ridge * 1.05), "y": columns_of(floor * 1.08),
+         "text": [[t] for t in ridge_texts]},
+        {**_label_places(prefill), "text": [[texts.attention, texts.prefill]]
+         * len(ridge)},
+        {**_label_places(decode), "text": [[texts.attention, texts.decode]]
+         * len(ridge)},
+    ]
+    return channels(NAME, traces) | {
+        f"l/{NAME}/yaxis.range": columns_of(np.log10(floor), np.log10(ceiling)),
+    }
+
+
+def _operators(step: Step) -> dict[str, np.ndarray]:
+    return {
+        "x": step.intensity_by_operator[step.computes].T,
+        "y": step.performance_by_operator[step.computes].T / TERA,
+    }
+
+
+def _whole(step: Step) -> dict[str, np.ndarray]:
+    return {"x": columns_of(step.intensity), "y": columns_of(step.performance / TERA)}
+
+
+def _label_places(step: Step) -> dict[str, np.ndarray]:
+    """Place the labels of attention's dot and of the whole step's dot, a little below them."""
+    first = int(np.argmax(step.is_attention))
+    intensity = columns_of(step.intensity_by_operator[first], step.intensity)
+    performance = columns_of(step.performance_by_operator[first], step.performance)
+    return {"x": intensity * 1.08, "y": performance * 0.94 / TERA}

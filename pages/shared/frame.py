@@ -1,0 +1,78 @@
+"""The anatomy of a page: claim, what to do, notices, the player, sources, where to go next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared.language import Words
+from pages.shared.notices import Notice, notice_text
+from pages.shared.player.component import player
+from pages.shared.player.view import View
+from pages.shared.sources import Source
+from pages.shared.state import Session, store_values
+
+
+def browser_part(words: Words) -> None:
+    """Give the browser what the theme cannot say: styles, links that follow the URL, `lang`."""
+    st.html(
+        f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
+        f"<script>document.documentElement.lang = '{words.code}';\n"
+        f"{(ASSETS / 'page_links.js').read_text(encoding='utf-8')}</script>",
+        unsafe_allow_javascript=True,
+    )
+
+
+def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
+    """Show one page around its player.
+
+    Parameters
+    ----------
+    view : View
+        The page. Its texts are `<name>.title` and `<name>.do`; it may also have `sources`
+        (a sequence of `Source`) and `next` (names of pages that follow).
+    session : Session
+        Scenario and language.
+    pages : mapping of str to st.Page
+        All pages, by name.
+    """
+    words = session.words
+    st.title(words(f"{view.name}.title"), anchor=False)
+    st.html(f'<p class="do">{escape(words(f"{view.name}.do"))}</p>')
+    notices(session)
+    player(view, session.scenario, words, on_values=store_values)
+    sources(view, session)
+    next_pages(view, session, pages)
+
+
+def notices(session: Session) -> None:
+    """Say what of the link could not be used."""
+    if session.notices:
+        lines = "<br>".join(escape(notice_text(n, session.words)) for n in _once(session.notices))
+        st.html(f'<p class="notice" role="status">{lines}</p>')
+
+
+def sources(view: View, session: Session) -> None:
+    """List what the page rests on."""
+    cited: tuple[Source, ...] = tuple(getattr(view, "sources", ()))
+    if cited:
+        st.header(session.words("frame.sources"), anchor=False)
+        st.markdown("\n".join(f"- [{source.title}]({source.url})" for source in cited))
+
+
+def next_pages(view: View, session: Session, pages: Mapping[str, object]) -> None:
+    """Link the pages that follow from this one, with the scenario."""
+    names = [name for name in getattr(view, "next", ()) if name in pages]
+    if names:
+        words = session.words
+        st.header(words("frame.next"), anchor=False)
+        for name in names:
+            label = words(f"{name}.title")
+            st.page_link(pages[name], label=label, query_params=session.query())
+
+
+def _once(given: list[Notice]) -> list[Notice]:
+    return list(dict.fromkeys(given))

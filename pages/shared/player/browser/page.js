@@ -1,0 +1,210 @@
+// Builds the player's part of the page, and sets its texts. Knows nothing of tables or Plotly.
+
+export class Page {
+  constructor(parent, description) {
+    const { figures, readouts, sliders, words, sections, sentence, play } = description;
+    this.slots = new Map(); // slot name -> elements that show it
+    this.inView = new Set(); // sections that can be seen
+    this.frame = make("div", "player-frame", parent); // narrow or wide by its own width
+    this.root = make("div", "player", this.frame);
+    this.figures = new Map();
+    this.sliders = new Map();
+
+    const top = make("div", "player-figures", this.root);
+    for (const figure of figures) {
+      const node = make("div", "player-figure", top);
+      node.style.setProperty("--share", figure.share);
+      node.style.setProperty("--height", `${figure.height}px`);
+      node.setAttribute("role", "img");
+      node.setAttribute("aria-label", figure.name);
+      node.dataset.figure = figure.name;
+      this.figures.set(figure.name, node);
+    }
+
+    const side = make("dl", "player-readouts", this.root);
+    for (const readout of readouts) {
+      const item = make("div", "player-readout", side);
+      if (readout.colour) item.style.setProperty("--quantity", this.colour(readout.colour));
+      make("dt", "", item).textContent = readout.label;
+      this.slot(readout.slot, make("dd", "", item));
+    }
+
+    const bar = make("div", "player-bar", this.root);
+    const buttons = make("div", "player-buttons", bar);
+    this.play = button(buttons, words.play, "player-play");
+    this.step = button(buttons, words.step);
+    this.reset = button(buttons, words.reset);
+    this.sweep = null;
+    if ((play.sliders?.length ?? 0) > 1) {
+      const label = (name) => sliders.find((slider) => slider.name === name)?.label ?? name;
+      const options = play.sliders.map((name) => [name, label(name)]);
+      this.sweep = choice(buttons, words.sweep, options, play.selected);
+    }
+    this.speed = null;
+    if ((play.speeds?.length ?? 0) > 1) {
+      const whole = play.speeds.find(([factor]) => factor === 1) ?? play.speeds[0];
+      this.speed = choice(buttons, words.speed, play.speeds, whole[0]);
+    }
+
+    const grid = make("div", "player-sliders", bar);
+    for (const slider of sliders) this.sliders.set(slider.name, new SliderField(grid, slider));
+
+    // The sentence changes with each frame; the one that is read aloud waits until things rest.
+    const visible = make("p", "player-sentence", this.root);
+    visible.setAttribute("aria-hidden", "true");
+    this.slot(sentence, visible);
+    this.sentence = sentence;
+    this.spoken = make("p", "player-unseen", this.root);
+    this.spoken.setAttribute("aria-live", "polite");
+    this.status = make("p", "player-status", this.root);
+    this.status.setAttribute("role", "status");
+
+    const watch = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting) this.inView.add(target);
+        else this.inView.delete(target);
+      }
+    });
+    this.watch = watch;
+    const below = make("div", "player-sections", this.root);
+    for (const section of sections ?? []) {
+      const block = make("section", "player-section", below);
+      make("h2", "", block).textContent = section.title;
+      const body = make("div", "", block);
+      body.explorableBelow = true;
+      this.slot(section.slot, body);
+      watch.observe(body);
+    }
+  }
+
+  colour(name) {
+    return name === "ink" ? "var(--st-text-color)" : name;
+  }
+
+  slot(name, element) {
+    if (!this.slots.has(name)) this.slots.set(name, []);
+    this.slots.get(name).push(element);
+    element.dataset.slot = name;
+  }
+
+  /** Show a text. What nobody sees is left until things rest. */
+  text(slot, html, atRest) {
+    if (slot.startsWith("alt_")) {
+      if (atRest) this.figures.get(slot.slice(4))?.setAttribute("aria-label", plain(html));
+      return;
+    }
+    for (const element of this.slots.get(slot) ?? []) {
+      if (element.explorableHtml === html) continue;
+      if (element.explorableBelow && !atRest && !this.inView.has(element)) continue;
+      element.explorableHtml = html;
+      element.innerHTML = html;
+    }
+    if (atRest && slot === this.sentence && this.spoken.explorableHtml !== html) {
+      this.spoken.explorableHtml = html;
+      this.spoken.textContent = plain(html);
+    }
+  }
+
+  /** Have the browser draw native sliders and lists for a dark or a light page. */
+  theme({ dark }) {
+    this.root.style.colorScheme = dark ? "dark" : "light";
+  }
+
+  say(text) {
+    if (this.status.textContent !== text) this.status.textContent = text;
+  }
+
+  remove() {
+    this.watch.disconnect();
+    this.frame.remove();
+  }
+}
+
+/** A native slider with its label, its value in words, and its marks. */
+class SliderField {
+  constructor(parent, { name, label, help }) {
+    this.name = name;
+    const field = make("div", "player-slider", parent);
+    const head = make("div", "player-slider-head", field);
+    const caption = make("label", "", head);
+    caption.textContent = label;
+    this.value = make("output", "", head);
+    this.input = make("input", "", field);
+    Object.assign(this.input, { type: "range", min: 0, max: 0, step: 1, value: 0, id: `slide-${name}` });
+    this.input.name = name;
+    this.input.disabled = true;
+    this.input.setAttribute("aria-label", label);
+    caption.htmlFor = this.input.id;
+    this.value.htmlFor = this.input.id;
+    this.value.setAttribute("aria-live", "off");
+    if (help) {
+      field.title = help;
+      const note = make("span", "player-unseen", field);
+      note.id = `${this.input.id}-help`;
+      note.textContent = help;
+      this.input.setAttribute("aria-describedby", note.id);
+    }
+    this.marks = make("div", "player-marks", field);
+    this.marks.setAttribute("aria-hidden", "true");
+  }
+
+  /** Take the stops of a table. */
+  take({ stops, marks }) {
+    const last = stops.length - 1;
+    this.input.max = last;
+    this.input.disabled = false;
+    const key = `${last}:${marks}`;
+    if (this.marksKey === key) return;
+    this.marksKey = key;
+    this.marks.replaceChildren(
+      ...marks.map((mark) => {
+        const tick = make("span", "");
+        tick.style.setProperty("--at", last ? mark / last : 0);
+        return tick;
+      }),
+    );
+  }
+
+  /** Stand at a stop; between two stops while playing. */
+  stand(position, text) {
+    this.input.step = Number.isInteger(position) ? 1 : "any";
+    this.input.value = position;
+    this.word(text);
+  }
+
+  word(text) {
+    if (this.value.textContent === text) return;
+    this.value.textContent = text;
+    this.input.setAttribute("aria-valuetext", text);
+  }
+}
+
+function make(tag, className, parent) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  parent?.append(element);
+  return element;
+}
+
+function button(parent, text, className) {
+  const element = make("button", className, parent);
+  element.type = "button";
+  element.textContent = text;
+  return element;
+}
+
+function choice(parent, label, options, selected) {
+  const field = make("label", "player-choice", parent);
+  make("span", "", field).textContent = label;
+  const select = make("select", "", field);
+  for (const [value, text] of options) {
+    select.append(new Option(text, value, value === selected, value === selected));
+  }
+  return select;
+}
+
+const parser = document.createElement("template");
+function plain(html) {
+  parser.innerHTML = html.replace(/<br\s*\/?>/g, " ");
+  return parser.content.textContent;
+}

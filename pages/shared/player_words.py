@@ -1,0 +1,46 @@
+"""The words that every page gives its player: the play bar's, and the sliders' labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pages.shared.language import Words
+from pages.shared.player.view import Slider
+
+
+def player_words(words: Words) -> dict[str, str]:
+    """Return the visible words of the play bar.
+
+    Examples
+    --------
+    >>> player_words(Words("it"))["pause"]
+    'Pausa'
+    """
+    return {
+        "play": words("player.play"),
+        "pause": words("player.pause"),
+        "step": words("player.step"),
+        "reset": words("player.reset"),
+        "speed": words("player.speed"),
+        "sweep": words("player.sweep"),
+        "waiting": words("player.waiting"),
+        "failed": words("player.failed"),
+    }
+
+
+def sliders(names: Iterable[str], words: Words) -> tuple[Slider, ...]:
+    """Return the sliders of scenario options, with label and help.
+
+    Examples
+    --------
+    >>> sliders(["bandwidth"], Words("en"))[0].label
+    'Memory bandwidth'
+    """
+    known = {
+        "prompt": Slider("prompt", words("slider.prompt"), words("slider.prompt_help")),
+        "output": Slider("output", words("slider.output"), words("slider.output_help")),
+        "batch": Slider("batch", words("slider.batch"), words("slider.batch_help")),
+        "bandwidth": Slider("bandwidth", words("slider.bandwidth"), words("slider.bandwidth_help")),
+        "flops": Slider("flops", words("slider.flops"), words("slider.flops_help")),
+    }
+    return tuple(known[name] for name in names)

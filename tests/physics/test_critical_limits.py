@@ -1,0 +1,64 @@
+"""Critical batch and critical context against the steps that they speak of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from physics.catalogue import model
+from physics.chips import chip
+from physics.limits import critical_batch, critical_context
+from physics.machine import machine
+from physics.step import decode
+
+
+@pytest.mark.parametrize(("slug", "tokens"), [
+    # 2P / (R kv - a) with R = 989e12 / 3350e9, by hand from each config.json
+    ("llama-2-7b", 87.4),
+    ("llama-3.1-8b", 420.7),
+    ("llama-3.1-70b", 1499),
+    ("deepseek-v3", 19_997),
+])
+def test_critical_context_in_bf16_on_h100(slug, tokens):
+    assert float(critical_context(model(slug), 989e12, 3350e9)) == pytest.approx(tokens, rel=1e-3)
+
+
+@pytest.mark.parametrize("slug", ["llama-2-7b", "llama-3.1-8b", "llama-3.1-70b", "deepseek-v3"])
+@pytest.mark.parametrize(("weights", "kv"), [("bf16", "bf16"), ("fp8", "bf16"), ("fp8", "fp8"),
+                                             ("int4", "int4")])
+def test_critical_context_is_where_a_step_at_endless_batch_changes_what_binds(slug, weights, kv):
+    """What `predict` prints, against decode steps with traffic of the cache only.
+
+    The formula counts the embedding table among the parameters, and a step does not: 10 %.
+    In fp8 the linear layers run at the fp8 peak and attention at the bf16 peak.
+    """
+    architecture, on = model(slug), machine(chip("h100-sxm"), weights=weights)
+    claimed = float(critical_context(architecture, on.peak, on.bandwidth, kv))
+    contexts = np.unique(np.geomspace(2, 10**6, 4000).round())
+    step = decode(architecture, on, batch=1e12, context=contexts, weights=weights, kv=kv)
+    memory_bound = step.kv_bytes / on.bandwidth > step.totals[0]
+    found = contexts[np.argmax(memory_bound)] if memory_bound.any() else np.inf
+    assert claimed == pytest.approx(found, rel=0.1)
+
+
+def test_critical_context_is_endless_where_attention_alone_reaches_the_ridge():
+    """Latent attention does 241.8 FLOP a byte in bf16; the ridge of H20 is 37."""
+    assert critical_context(model("deepseek-v3"), 148e12, 4e12) == np.inf
+
+
+@pytest.mark.parametrize(("weights", "fraction"), [("bf16", 1), ("fp8", 1), ("int4", 0.2578125)])
+def test_at_the_critical_batch_the_matrices_reach_the_ridge(weights, fraction):
+    """B* = ridge x bytes / 2: fp8 doubles the peak and halves the bytes (JAX scaling book)."""
+    architecture, on = model("llama-3.1-70b"), machine(chip("h100-sxm"), weights=weights)
+    batch = float(critical_batch(architecture, on.peak, on.bandwidth, weights))
+    assert batch == pytest.approx(295.4 * fraction, rel=2e-3)
+    step = decode(architecture, on, batch=batch, context=0, weights=weights)
+    attend = np.array([name.startswith("attention") for name in step.names])
+    flop, read = step.flop_by_operator[~attend].sum(), step.weight_bytes_by_operator.sum()
+    assert flop / on.peak == pytest.approx(read / on.bandwidth, rel=1e-9)
+
+
+def test_experts_reach_the_ridge_at_a_larger_batch():
+    """E / k = 128 / 8 times the dense one (arXiv 2511.02237, section 1)."""
+    dense = float(critical_batch(model("qwen3-32b"), 989e12, 3350e9))
+    assert float(critical_batch(model("qwen3-235b-a22b"), 989e12, 3350e9)) == 16 * dense
