@@ -15,6 +15,8 @@ from pages.shared.player.view import View
 from pages.shared.sources import Source
 from pages.shared.state import Session, store_values
 
+ASSETS = Path(__file__).resolve().parent.parent.parent / "assets"
+
 
 def browser_part(words: Words) -> None:
     """Give the browser what the theme cannot say: styles, links that follow the URL, `lang`."""

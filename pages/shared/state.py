@@ -106,7 +106,6 @@ class Session:
 def open_session() -> Session:
     """Return the session of this run, in agreement with the URL, and write the URL anew."""
     given = st.query_params.to_dict()
-    import sys, time; print(f"{time.time()%1000:.3f} OPEN", given, _is_history(), st.session_state.get(_KEY) and (st.session_state[_KEY].written, st.session_state[_KEY].links, st.session_state[_KEY].passed_over), file=sys.stderr)  # DEBUG
     if _KEY not in st.session_state:
         session = Session()
         session.read(given, st.context.locale)
@@ -126,7 +125,6 @@ def store_values(values: Mapping[str, str]) -> None:
     that can, and a notice is left.
     """
     session: Session = st.session_state[_KEY]
-    import sys, time; print(f"{time.time()%1000:.3f} STORE", values, st.query_params.to_dict(), file=sys.stderr)  # DEBUG
     changed = dict(values)
     if "chip" in changed:
         # The custom figures belonged to the chip before.

@@ -14,11 +14,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from physics.catalogue import model  # noqa: E402
-from physics.chips import chip  # noqa: E402
-from physics.machine import machine  # noqa: E402
-from physics.request import request  # noqa: E402
-from physics.step import Step, decode, prefill  # noqa: E402
+from physics.catalogue import model
+from physics.chips import chip
+from physics.machine import machine
+from physics.request import request
+from physics.step import Step, decode, prefill
 
 MODELS = ("llama-3.1-8b", "llama-3.1-70b", "mixtral-8x7b", "gpt-oss-120b", "deepseek-v3")
 REPEATS = 9

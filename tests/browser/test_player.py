@@ -82,7 +82,7 @@ def test_dragging_sends_nothing_and_release_asks_for_one_table(roofline: Page) -
     roofline.on("request", lambda request: requests.append(request.url))
     session = roofline.context.new_cdp_session(roofline)
     session.send("Network.enable")
-    session.on("Network.webSocketFrameSent", frames.append)
+    session.on("Network.webSocketFrameSent", lambda frame: frames.append(frame))
     box = roofline.locator(f".player-slider input[name={name}]").bounding_box()
     y = box["y"] + box["height"] / 2
     before = tables_drawn(roofline)

@@ -5,18 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from tests.physics.published_case import Case
-from tests.physics.published_models import (
-    DEEPSEEK_V2,
-    DEEPSEEK_V2_ATTENTION,
-    GPT2,
-    KIPPLY_52B,
-    OPT_13B,
-    OPT_66B,
-    SCALING_BOOK_18B,
-    grouped,
-    round_model,
-)
 
 from physics.architecture import Architecture
 from physics.catalogue import model
@@ -31,6 +19,18 @@ from physics.machine import machine
 from physics.memory import max_batch, weight_bytes
 from physics.operators import Pass, distinct_experts, linear
 from physics.step import Step, decode, prefill
+from tests.physics.published_case import Case
+from tests.physics.published_models import (
+    DEEPSEEK_V2,
+    DEEPSEEK_V2_ATTENTION,
+    GPT2,
+    KIPPLY_52B,
+    OPT_13B,
+    OPT_66B,
+    SCALING_BOOK_18B,
+    grouped,
+    round_model,
+)
 
 GIB = 2**30
 H100 = machine(chip("h100-sxm"))
@@ -108,7 +108,7 @@ PARAMETERS = {
     "llama3_70b_attn_params": Case(
         lambda: LLAMA_3_70B.parameters_by_part["attention"], 0.1e9, "printed 12e9, truncated"),
     "llama3_70b_vocab_params": Case(
-        lambda: LLAMA_3_70B.parameters_by_part["embedding"] + LLAMA_3_70B.parameters_by_part["head"],
+        lambda: sum(LLAMA_3_70B.parameters_by_part[name] for name in ("embedding", "head")),
         0.05e9, DIGIT),
     "llama3_70b_total_params": Case(
         lambda: LLAMA_3_70B.parameters, 0.2e9, "the printed total adds parts already truncated"),

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
+from physics.architecture import Architecture, Attention, Dense, Layers
+from physics.catalogue import model
+from physics.chips import chip
+from physics.machine import Efficiency, Machine, machine
+from physics.request import request
+from physics.step import Step, decode, prefill
 from tests.physics.published_case import Case
 from tests.physics.published_models import (
     GOPHER,
@@ -15,13 +22,6 @@ from tests.physics.published_models import (
     v5e,
     without_link_time,
 )
-
-from physics.architecture import Architecture, Attention, Dense, Layers
-from physics.catalogue import model
-from physics.chips import chip
-from physics.machine import Efficiency, Machine, machine
-from physics.request import request
-from physics.step import Step, decode, prefill
 
 DIGIT = "the last printed digit"
 
@@ -98,9 +98,14 @@ def all_reduce_seconds(step: Step) -> float:
     return float(step.communication_seconds[step.names.index("all_reduce")])
 
 
+def only_link(link: float, tp: int) -> Machine:
+    """Return chips on which nothing but the link takes time."""
+    return Machine(peak=1e30, attention_peak=1e30, bandwidth=1e30, capacity=1e30, link=link, tp=tp)
+
+
 def ici_microseconds() -> float:
     """Send one activation matrix of 64 x 8192 among 32 chips, half an all-reduce [µs]."""
-    chips = Machine(peak=1e30, attention_peak=1e30, bandwidth=1e30, capacity=1e30, link=9e10, tp=32)
+    chips = only_link(9e10, tp=32)
     architecture = grouped(layers=1, hidden=8192, heads=64, intermediate=28672)
     return all_reduce_seconds(decode(architecture, chips, batch=64, context=1)) / 2 / 2 * 1e6
 
@@ -116,7 +121,7 @@ def hbm_microseconds() -> float:
 
 def comms_ms(architecture: Architecture, *, batch: int, tp: int) -> float:
     """Two all-reduces a layer, as kipply counts them: elements for bytes, t for t - 1 [ms]."""
-    chips = Machine(peak=1e30, attention_peak=1e30, bandwidth=1e30, capacity=1e30, link=300e9, tp=tp)
+    chips = only_link(300e9, tp)
     seconds = all_reduce_seconds(decode(architecture, chips, batch=batch, context=0))
     return seconds / 2 * tp / (tp - 1) * 1e3
 

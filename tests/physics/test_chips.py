@@ -122,7 +122,7 @@ def test_narrower_formats_are_never_slower_and_weight_only_ones_run_in_bf16(each
     assert each.peak("fp8") in {bf16, each.fp8_flop_per_second}
     assert each.peak("int8") in {bf16, each.int8_flop_per_second}
     assert min(each.peak("fp8"), each.peak("int8")) >= bf16
-    assert each.fp8_flop_per_second is None or each.fp8_flop_per_second <= 2.01 * bf16
+    assert each.fp8_flop_per_second is None or each.fp8_flop_per_second <= 2.05 * bf16
 
 
 def test_another_bandwidth_or_peak_keeps_the_rest():

@@ -94,11 +94,11 @@ def test_bandwidth_peak_and_format_may_be_swept(slug):
 # Monotone
 
 @given(some_model, some_chip, chip_numbers, batches, tokens, st.integers(1, 1000))
-def test_more_sequences_and_more_tokens_take_no_less_time(architecture, on, tp, batch, length, more):
+def test_more_work_takes_no_less_time(architecture, on, tp, batch, length, extra):
     on = machine(on, tp=tp if on.link else 1, efficiency="typical")
     base = both_phases(architecture, on, batch, length)
-    for other in (both_phases(architecture, on, batch + more, length),
-                  both_phases(architecture, on, batch, length + more)):
+    for other in (both_phases(architecture, on, batch + extra, length),
+                  both_phases(architecture, on, batch, length + extra)):
         for small, large in zip(base, other, strict=True):
             for part in ("flop", "bytes", "kv_bytes", "seconds_sum", "seconds_overlap"):
                 assert no_less(getattr(large, part), getattr(small, part)), part
@@ -308,7 +308,7 @@ def test_each_token_is_written_once_and_each_visible_one_read_once(
 @given(some_model.filter(lambda each: each.attention_kind != "MLA"), st.sampled_from([2, 4]),
        batches, tokens)
 def test_dividing_the_heads_changes_no_total(architecture, tp, batch, length):
-    """Every catalogued model has at least 4 key-value heads, so nothing is copied but the router."""
+    """Every catalogued model has 4 or more key-value heads: nothing is copied but the router."""
     one, several = (both_phases(architecture, machine(chip("h100-sxm"), tp=each), batch, length)
                     for each in (1, tp))
     for alone, together in zip(one, several, strict=True):
@@ -391,3 +391,13 @@ def test_the_cache_on_all_chips_is_no_smaller_than_on_one(architecture, length, 
     one = kv_bytes_per_sequence(architecture, length, kv)
     assert no_less(kv_bytes_per_sequence(architecture, length, kv, tp), one)
     assert no_less(one, kv_bytes_per_sequence(architecture, length - 1, kv))
+
+
+@pytest.mark.parametrize("slug", list(models()))
+@pytest.mark.parametrize("tp", [1, 8, 16])
+def test_no_step_reads_weights_that_memory_does_not_count(slug, tp):
+    """Copies of the router, of key-value heads and of latent projections occupy memory as well."""
+    architecture, on = models()[slug], machine(chip("h100-sxm"), tp=tp)
+    read = float(prefill(architecture, on, batch=1, prompt=10_000).weight_bytes)
+    kept = float(bytes_short(architecture, replace(on, capacity=0.0), batch=0, tokens=1))
+    assert read <= kept

@@ -10,13 +10,13 @@ import csv
 from pathlib import Path
 
 import pytest
-from tests.physics.published_sizes import CASES as SIZES
-from tests.physics.published_sizes import gib, tokens_beside_52b
-from tests.physics.published_times import CASES as TIMES
 
 from physics.catalogue import model
 from physics.kv_cache import kv_bytes_per_token
 from physics.memory import weight_bytes
+from tests.physics.published_sizes import CASES as SIZES
+from tests.physics.published_sizes import gib, tokens_beside_52b
+from tests.physics.published_times import CASES as TIMES
 
 with (Path(__file__).parent / "published_numbers.csv").open(newline="", encoding="utf-8") as file:
     PRINTED = {row["id"]: row for row in csv.DictReader(file)}

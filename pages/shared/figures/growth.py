@@ -9,14 +9,23 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours
-from pages.shared.figures.base import channels, columns_of, dots, labels, layout, line, log_axis
+from pages.shared.figures.base import (
+    channels,
+    columns_of,
+    dots,
+    half_decade_above,
+    labels,
+    layout,
+    line,
+    log_axis,
+)
 from pages.shared.player.view import Figure, Same
 
 NAME = "growth"
 TOKENS = np.geomspace(2**7, 2**20, 27)
 """Tokens in a sequence at which the lines have their knots."""
-LOWEST, HIGHEST = 1e-2, 1e5
-"""The memory shown [GB]."""
+LOWEST, HIGHEST = 1e-2, 1e3
+"""The memory shown [GB]; more when the batch is large."""
 GIGA = 1e9
 
 
@@ -45,7 +54,7 @@ def skeleton(texts: Texts, others: Sequence[str], separators: str) -> Figure:
         *(line(name, faint, opacity=0.45) for name in others),
         line(texts.model, {**style.line(4), "dash": "solid"}),
         line(texts.free, {"color": colours.WEIGHTS.colour, "dash": "dash", "width": 2}),
-        line(texts.here, {"color": colours.INK, "dash": "dot", "width": 1}),
+        line("projection", {"color": colours.INK, "dash": "dot", "width": 1}),
         dots(texts.here, {**style.point(16), "line": {"color": colours.PAPER, "width": 1.5}}),
         labels("others", colours.INK, "middle right", textfont={"color": colours.INK, "size": 12}),
         labels(texts.free, colours.INK, "top right"),
@@ -57,7 +66,7 @@ def skeleton(texts: Texts, others: Sequence[str], separators: str) -> Figure:
             log_axis(texts.tokens_axis, TOKENS[0], TOKENS[-1], tickvals=[2.0**k for k in
                      range(7, 21, 2)], ticktext=_powers(separators), dtick=None),
             log_axis(texts.memory_axis, LOWEST, HIGHEST, exponentformat="none",
-                     tickvals=[0.01, 0.1, 1, 10, 100, 1000, 10000, 100000],
+                     tickvals=[10.0**power for power in range(-2, 8)],
                      ticktext=_memory_ticks(separators), dtick=None),
             separators=separators,
             margin={"l": 64, "r": 150, "t": 12, "b": 48},
@@ -67,7 +76,8 @@ def skeleton(texts: Texts, others: Sequence[str], separators: str) -> Figure:
 
 def _memory_ticks(separators: str) -> list[str]:
     decimal = separators[0]
-    return [f"0{decimal}01", f"0{decimal}1", "1", "10", "100", "1 TB", "10 TB", "100 TB"]
+    small = [f"0{decimal}01", f"0{decimal}1", "1", "10", "100"]
+    return [*small, "1 TB", "10 TB", "100 TB", "1 PB", "10 PB"]
 
 
 def _powers(separators: str) -> list[str]:
@@ -107,13 +117,16 @@ def columns(
         {"x": columns_of(tokens, tokens), "y": columns_of(np.full_like(held, LOWEST), held / GIGA)},
         {"x": columns_of(tokens), "y": columns_of(held / GIGA),
          "customdata": [[text] for text in here_texts]},
-        {"x": np.full(ends.shape, TOKENS[-1] * 1.08), "y": spread(ends), "text": Same(list(names))},
+        {"x": np.full(ends.shape, TOKENS[-1] * 0.99), "y": spread(ends), "text": Same(list(names))},
         {"x": columns_of(np.full_like(room, TOKENS[0] * 1.06)), "y": columns_of(room * 1.02),
          "text": [[text] for text in free_texts]},
         {"x": columns_of(tokens * 0.94), "y": columns_of(held / GIGA * 1.12),
          "text": [[text] for text in here_texts]},
     ]
-    return channels(NAME, traces)
+    top = half_decade_above(np.maximum(np.maximum(free / GIGA, ends.max(axis=-1)) * 1.5, HIGHEST))
+    return channels(NAME, traces) | {
+        f"l/{NAME}/yaxis.range": columns_of(np.full_like(top, np.log10(LOWEST)), top),
+    }
 
 
 def spread(heights: np.ndarray, gap: float = 0.33) -> np.ndarray:

@@ -14,7 +14,7 @@ from pages.shared.player.view import Figure
 NAME = "phase_map"
 CONTEXTS = np.geomspace(16, 2**17, 40)
 """The contexts at which the borders have their knots [tokens]."""
-LARGEST_BATCH = 2.0**16
+LOWEST_BATCH, LARGEST_BATCH = 0.6, 2.0**16
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,20 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     data = [
         area(texts.memory, colours.BANDWIDTH_ROOF.faint(0.28), "rgba(0,0,0,0)"),
         area(texts.compute, colours.COMPUTE_ROOF.faint(0.55), colours.COMPUTE_ROOF.colour),
-        area(texts.full, colours.WEIGHTS.faint(0.55), colours.WEIGHTS.colour),
+        area(texts.full, "rgba(189,189,189,0.82)", colours.WEIGHTS.colour),
         line(texts.critical, {"color": ink, "dash": "dot", "width": 1.5}),
         dots(texts.here, {**colours.DECODE.point(17),
                           "line": {"color": colours.PAPER, "width": 1.5}}),
         labels(texts.memory, ink, "middle right"),
-        labels(texts.full, ink, "middle left"),
-        labels(texts.compute, ink, "bottom right"),
+        labels(texts.full, "#1A1A1A", "middle left"),
+        labels(texts.compute, "#1A1A1A", "bottom right"),
         labels(texts.critical, ink, "top right"),
     ]
     return Figure(NAME, {
         "data": data,
         "layout": layout(
             log_axis(texts.context_axis, CONTEXTS[0], CONTEXTS[-1]),
-            log_axis(texts.batch_axis, 1, LARGEST_BATCH),
+            log_axis(texts.batch_axis, LOWEST_BATCH, LARGEST_BATCH),
             separators=separators,
         ),
     }, height=430, share=1.0)
@@ -86,17 +86,17 @@ def columns(
     border = np.clip(frontier, 1.0, top)
     open_area = np.concatenate([np.broadcast_to(CONTEXTS, border.shape),
                                 columns_of(np.full(count, high), low)], axis=-1)
-    walled = np.clip(wall, 1.0, top)
+    walled = np.clip(np.where(wall >= 1, wall, LOWEST_BATCH), LOWEST_BATCH, top)
     wall_x = [*CONTEXTS.tolist(), high, low]
     wall_y = [*walled.tolist(), top, top]
     inside = np.where((critical > low) & (critical < high), critical, np.nan)
     has_compute = (frontier < top / 3).any(axis=-1)
     full_here = walled[-1] < top / 8
     traces = [
-        {"x": [[low, high, high, low]] * count, "y": [[1, 1, top, top]] * count},
+        {"x": [[low, high, high, low]] * count, "y": [[LOWEST_BATCH] * 2 + [top] * 2] * count},
         {"x": open_area, "y": np.concatenate([border, np.full((count, 2), top)], axis=-1)},
         {"x": [wall_x] * count, "y": [wall_y] * count},
-        {"x": columns_of(inside, inside), "y": columns_of(np.ones(count), top)},
+        {"x": columns_of(inside, inside), "y": columns_of(np.full(count, LOWEST_BATCH), top)},
         {"x": columns_of(context), "y": columns_of(batch), "customdata": [[texts.here]] * count},
         {"x": [[low * 1.25]] * count, "y": [[1.7]] * count, "text": [[texts.memory]] * count},
         {"x": [[high / 1.15]] * count, "y": [[top / 2.2]] * count,

@@ -55,11 +55,11 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         dots(texts.decode, {**decode.point(8), "opacity": 0.55}),
         dots(texts.prefill, {**prefill.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
         dots(texts.decode, {**decode.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
-        labels(texts.bandwidth_roof, colours.INK, "top right"),
+        labels(texts.bandwidth_roof, colours.INK, "middle right"),
         labels(texts.compute_roof, colours.INK, "top left"),
         labels(texts.ridge, colours.INK, "top right"),
-        labels(texts.prefill, colours.INK, "bottom right"),
-        labels(texts.decode, colours.INK, "bottom right"),
+        labels(texts.attention, colours.INK, "bottom right"),
+        labels(texts.prefill, colours.INK, "top center"),
     ]
     axis = log_axis(texts.performance_axis, 0.1, 1e4)
     return Figure(NAME, {
@@ -96,7 +96,8 @@ def columns(
     lowest = attainable_flop_per_second(LOWEST, chip_peak, np.minimum(bandwidth, chip_bandwidth))
     floor = 10.0 ** half_decade_below(lowest / TERA / 1.5)
     ceiling = 10.0 ** half_decade_above(np.maximum(peak, chip_peak) / TERA * 1.8)
-    on_slope = 1.2 * LOWEST
+    # The bandwidth's name stands under the slope, two thirds of the way up.
+    under = LOWEST ** (1 / 3) * ridge ** (2 / 3)
     traces = [
         {"x": columns_of(LOWEST, ridge), "y": columns_of(roof(LOWEST), roof(ridge))},
         {"x": columns_of(ridge, HIGHEST), "y": columns_of(roof(ridge), roof(HIGHEST))},
@@ -105,16 +106,14 @@ def columns(
         {**_operators(decode), "customdata": hover(decode)},
         {**_whole(prefill), "customdata": [[text] for text in hover(prefill, whole=texts.prefill)]},
         {**_whole(decode), "customdata": [[text] for text in hover(decode, whole=texts.decode)]},
-        {"x": columns_of(np.full_like(ridge, on_slope)),
-         "y": columns_of(roof(on_slope) * 1.25), "text": [[t] for t in bandwidth_texts]},
+        {"x": columns_of(under * 1.25), "y": columns_of(roof(under) * 0.8),
+         "text": [[t] for t in bandwidth_texts]},
         {"x": columns_of(np.full_like(ridge, HIGHEST / 1.1)), "y": columns_of(roof(HIGHEST) * 1.04),
          "text": [[t] for t in roof_texts]},
         {"x": columns_of(ridge * 1.05), "y": columns_of(floor * 1.08),
          "text": [[t] for t in ridge_texts]},
-        {**_label_places(prefill), "text": [[texts.attention, texts.prefill]]
-         * len(ridge)},
-        {**_label_places(decode), "text": [[texts.attention, texts.decode]]
-         * len(ridge)},
+        {**_attention_labels(prefill, decode), "text": [[texts.attention] * 2] * len(ridge)},
+        {**_phase_labels(prefill, decode), "text": [[texts.prefill, texts.decode]] * len(ridge)},
     ]
     return channels(NAME, traces) | {
         f"l/{NAME}/yaxis.range": columns_of(np.log10(floor), np.log10(ceiling)),
@@ -132,9 +131,17 @@ def _whole(step: Step) -> dict[str, np.ndarray]:
     return {"x": columns_of(step.intensity), "y": columns_of(step.performance / TERA)}
 
 
-def _label_places(step: Step) -> dict[str, np.ndarray]:
-    """Place the labels of attention's dot and of the whole step's dot, a little below them."""
-    first = int(np.argmax(step.is_attention))
-    intensity = columns_of(step.intensity_by_operator[first], step.intensity)
-    performance = columns_of(step.performance_by_operator[first], step.performance)
-    return {"x": intensity * 1.08, "y": performance * 0.94 / TERA}
+def _attention_labels(*steps: Step) -> dict[str, np.ndarray]:
+    """Place the name of attention a little below and right of its dot in each phase."""
+    first = [int(np.argmax(step.is_attention)) for step in steps]
+    pairs = list(zip(steps, first, strict=True))
+    intensity = columns_of(*(step.intensity_by_operator[at] for step, at in pairs))
+    performance = columns_of(*(step.performance_by_operator[at] for step, at in pairs))
+    return {"x": intensity * 1.06, "y": performance / TERA * 0.9}
+
+
+def _phase_labels(*steps: Step) -> dict[str, np.ndarray]:
+    """Place the name of each phase above the dot of its whole step."""
+    intensity = columns_of(*(step.intensity for step in steps))
+    performance = columns_of(*(step.performance for step in steps))
+    return {"x": intensity, "y": performance / TERA * 1.35}

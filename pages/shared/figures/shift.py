@@ -56,7 +56,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     return Figure(NAME, {
         "data": data,
         "layout": layout(
-            log_axis(texts.batch_axis, BATCHES[0], BATCHES[-1]),
+            log_axis(texts.batch_axis, BATCHES[0] * 0.75, BATCHES[-1]),
             log_axis(texts.intensity_axis, LOWEST, HIGHEST),
             separators=separators, margin={"l": 64, "r": 104, "t": 12, "b": 48},
         ),
@@ -102,7 +102,7 @@ def columns(
          "customdata": [list(names)] * count},
         {"x": columns_of(place), "y": columns_of(ridge), "customdata": [[t] for t in
                                                                        texts["crossing"]]},
-        {"x": np.full(ends.shape, BATCHES[-1] * 1.1), "y": _apart(ends), "text": Same(list(names))},
+        {"x": np.full(ends.shape, BATCHES[-1] * 0.99), "y": _apart(ends), "text": Same(list(names))},
         {"x": columns_of(np.full(count, BATCHES[0] * 1.1)), "y": columns_of(ridge * 1.04),
          "text": [[text] for text in texts["ridge"]]},
         {"x": columns_of(full * 0.95), "y": columns_of(np.full(count, LOWEST * 1.25)),

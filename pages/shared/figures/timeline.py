@@ -15,7 +15,7 @@ NAME = "timeline"
 GIGA = 1e9
 
 # Heights in the upper half of the figure; its axis runs from 0 to 10.
-_METRIC_AT, _LANE_AT, _PREFILL_NAME_AT, _DECODE_NAME_AT = 7.6, 3.6, 1.2, 1.2
+_METRIC_AT, _LANE_AT, _PHASE_NAME_AT = 7.6, 3.4, 1.2
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ def columns(asked: Request, metric_texts: list[list[str]], phase_texts: list[lis
         {"x": columns_of(np.zeros(count), whole), "y": columns_of(level + 0.9, level + 0.9)},
         {"x": columns_of(*_metric_places(asked.ttft, gap_start, asked.tpot, whole)),
          "y": columns_of(level - 1.2, level - 1.2, level + 1.1), "text": metric_texts},
-        {"x": columns_of(np.zeros(count), asked.ttft),
-         "y": columns_of(np.full(count, _PREFILL_NAME_AT), _DECODE_NAME_AT), "text": phase_texts},
+        {"x": columns_of(np.zeros(count), np.maximum((asked.ttft + whole) / 2, 0.3 * whole)),
+         "y": columns_of(np.full(count, _PHASE_NAME_AT), _PHASE_NAME_AT), "text": phase_texts},
         {"x": cache_x, "y": cache_y},
         {"x": cache_x, "y": cache_y},
         {"x": columns_of(whole), "y": columns_of(asked.all_bytes / GIGA),
