@@ -3,7 +3,6 @@
 Run it with `streamlit run app.py`.
 """
 
-from functools import partial
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -34,14 +33,15 @@ def show() -> None:
     words = session.words
     st.set_page_config(page_title=words("app.title"), layout="wide")
     browser_part(words)
-    pages: dict[str, object] = {}
-    for view in VIEWS:
-        pages[view.name] = st.Page(
-            partial(page, view, session, pages),
+    pages = {
+        view.name: st.Page(
+            lambda: None,
             title=words(f"{view.name}.nav"),
             url_path=url_path(view),
             default=view is VIEWS[0],
         )
+        for view in VIEWS
+    }
     current = st.navigation(list(pages.values()), position="hidden")
     view = next(view for view in VIEWS if url_path(view) == current.url_path)
     with st.sidebar:
@@ -49,7 +49,10 @@ def show() -> None:
             for target in pages.values():
                 st.page_link(target, query_params=session.query())
         sidebar(session, view.sliders)
-    current.run()
+    # Drawn from here and not from within the st.Page: Streamlit takes the elements of a page off the
+    # screen as soon as a link is clicked, and a fragment that is just reporting a slider then has
+    # no place to draw in, which breaks the whole app in the browser.
+    page(view, session, pages)
 
 
 if st.runtime.exists():

@@ -21,7 +21,15 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+        if "unrecognized" in message or "expected one argument" in message:
+            message += f"; allowed: {', '.join(self._option_string_actions)}"
+        if "arguments are required: command" in message:
+            message += "; one of: predict, models, chips"
+        self.exit(2, f"{self.prog}: {_one_line(message)}\n")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,9 +83,25 @@ def _chips() -> list[dict[str, Any]]:
     ]
 
 
+def _joined(arguments: Sequence[str] | None) -> list[str]:
+    """Join an option and a negative number, which argparse takes for another option."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    joined: list[str] = []
+    for word in given:
+        if joined and joined[-1].startswith("--") and "=" not in joined[-1] \
+                and word[:1] == "-" and word[1:2].isdigit():
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code (2: wrong arguments)."""
-    options = vars(_parser().parse_args(arguments))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # cells of a table may hold any letter
+            stream.reconfigure(errors="backslashreplace")
+    options = vars(_parser().parse_args(_joined(arguments)))
     command, table = options.pop("command"), options.pop("table", None)
     try:
         if command == "predict" and table is not None:
@@ -86,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         answer = {"models": _models, "chips": _chips}[command]() if command != "predict" else \
             predict(parse_question(options))
     except InputError as error:
-        print(f"python -m physics: {error}", file=sys.stderr)
+        print(f"python -m physics: {_one_line(str(error))}", file=sys.stderr)
         return 2
     print(json.dumps(answer, indent=2, allow_nan=False))
     return 0

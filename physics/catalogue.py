@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from physics.architecture import Architecture
-from physics.config_file import read_config
+from physics.config import read_config
 from physics.errors import UnknownName
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"

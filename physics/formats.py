@@ -16,6 +16,9 @@ BITS_PER_ELEMENT = {
 }
 """Bits of one stored element, its share of the scales included."""
 
+PUBLISHED = "published"
+"""In place of a format of the weights: as the model's own file stores them."""
+
 ACTIVATION_BYTES = 2.0
 """Activations move between operators in bf16."""
 

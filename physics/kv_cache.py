@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from physics.architecture import Architecture, Attention, LatentAttention
+from physics.architecture import Architecture
 from physics.formats import bytes_per_element
+from physics.layers import Attention, LatentAttention
 
 
 def kv_heads_per_chip(kv_heads: int, tp: ArrayLike) -> NDArray[np.int64]:
@@ -27,6 +28,8 @@ def kv_bytes_per_token(
 
     .. math:: \\sum_{layers} kv\\_heads (d_k + d_v) b
 
+    Recurrent layers add nothing; see `Architecture.state_bytes`.
+
     Parameters
     ----------
     architecture : Architecture
@@ -44,9 +47,11 @@ def kv_bytes_per_token(
     >>> float(kv_bytes_per_token(model("llama-3.1-8b")))
     131072.0
     """
-    elements = sum(group.count * group.attention.kv_elements_per_token
-                   for group in architecture.groups)
-    return elements * bytes_per_element(kv)
+    return sum(
+        (count * bytes_on_all_chips(attention, kv, 1)
+         for count, attention in architecture.attentions()),
+        start=np.float64(0.0),
+    )
 
 
 def kv_bytes_per_sequence(
@@ -55,7 +60,7 @@ def kv_bytes_per_sequence(
 ) -> NDArray[np.float64]:
     """Bytes that a sequence of `tokens` occupies on all chips together.
 
-    Layers with a window keep no more than the window.
+    Layers with a window keep no more than the window; recurrent layers keep a constant state.
 
     Parameters
     ----------
@@ -78,22 +83,25 @@ def kv_bytes_per_sequence(
     2.0
     """
     tokens = np.asarray(tokens, dtype=float)
-    total: ArrayLike = 0.0
-    for group in architecture.groups:
-        kept = stored_tokens(group.attention, tokens)
-        total = total + group.count * kept * elements_on_all_chips(group.attention, tp)
-    return total * bytes_per_element(kv)
+    total = np.where(tokens > 0, architecture.state_bytes, 0.0)
+    for count, attention in architecture.attentions():
+        kept = stored_tokens(attention, tokens)
+        total = total + count * kept * bytes_on_all_chips(attention, kv, tp)
+    return total
 
 
-def elements_on_all_chips(
-    attention: Attention | LatentAttention, tp: ArrayLike
+def bytes_on_all_chips(
+    attention: Attention | LatentAttention, kv: str | ArrayLike, tp: ArrayLike
 ) -> NDArray[np.float64]:
-    """Elements a token adds in one layer on `tp` chips together, copies included."""
+    """Bytes a token adds in one layer on `tp` chips together, copies included [B]."""
     chips = np.asarray(tp, dtype=float)
     if isinstance(attention, LatentAttention):
-        return chips * attention.kv_elements_per_token
-    per_head = attention.key_dim + attention.value_dim
-    return chips * kv_heads_per_chip(attention.kv_heads, tp) * per_head
+        index = attention.indexer.bytes_per_token if attention.indexer else 0.0
+        return chips * (attention.latent * bytes_per_element(kv) + index)
+    if not attention.own_cache:
+        return 0.0 * chips
+    heads = kv_heads_per_chip(attention.kv_heads, tp)
+    return chips * heads * attention.elements_per_kv_head * bytes_per_element(kv)
 
 
 def stored_tokens(
@@ -120,6 +128,20 @@ def visible_tokens(
     return np.minimum(everything, new_tokens + window - 1)
 
 
+def read_tokens(
+    attention: Attention | LatentAttention,
+    new_tokens: NDArray[np.float64],
+    cached_tokens: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Distinct tokens whose keys and values are read: the visible ones, or those an indexer picks.
+
+    Each new query picks for itself, so many queries together read up to everything.
+    """
+    seen = visible_tokens(attention, new_tokens, cached_tokens)
+    indexer = getattr(attention, "indexer", None)
+    return seen if indexer is None else np.minimum(seen, indexer.top_k * new_tokens)
+
+
 def attended_pairs(
     attention: Attention | LatentAttention,
     new_tokens: NDArray[np.float64],
@@ -127,10 +149,12 @@ def attended_pairs(
 ) -> NDArray[np.float64]:
     """Query-key pairs of a causal step, exactly.
 
-    Full attention: n c + n (n + 1) / 2. With a window W each query sees min(W, position + 1) keys.
+    Full attention: n c + n (n + 1) / 2. With a window W each query sees min(W, position + 1) keys,
+    and so it does where an indexer picks W.
     """
     n, c = new_tokens, cached_tokens
-    window = attention.window
+    indexer = getattr(attention, "indexer", None)
+    window = attention.window if indexer is None else indexer.top_k
     if window is None:
         return n * c + n * (n + 1) / 2
     if attention.chunked:

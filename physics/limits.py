@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from physics.architecture import Architecture, Attention, LatentAttention
-from physics.formats import bytes_per_element
-from physics.kv_cache import elements_on_all_chips, kv_bytes_per_sequence, stored_tokens
+from physics.architecture import Architecture
+from physics.kv_cache import bytes_on_all_chips, kv_bytes_per_sequence, stored_tokens
 from physics.machine import Machine
+from physics.operators import weight_element_bytes
 from physics.roofline import ridge_flop_per_byte
 from physics.step import prefill
 
@@ -29,8 +29,10 @@ def critical_batch(
     >>> round(float(critical_batch(model("llama-3.1-8b"), 989e12, 3350e9)))
     295
     """
-    dense = ridge_flop_per_byte(peak, bandwidth) * bytes_per_element(weights) / 2
     experts = architecture.experts
+    part = "experts" if experts else "mlp"
+    each = weight_element_bytes(architecture, weights, part)
+    dense = ridge_flop_per_byte(peak, bandwidth) * each / 2
     return dense * (experts.experts / experts.top_k if experts else 1.0)
 
 
@@ -40,16 +42,8 @@ def attention_flop_per_cached_token(architecture: Architecture) -> float:
     2 heads (d_k + d_v) a layer; latent attention in its absorbed form. Source: the exact term at a
     position, e.g. Kaplan et al. 2020 eq. 2.2 without the causal average.
     """
-    return sum(group.count * _flop_per_cached_token(group.attention)
-               for group in architecture.groups)
-
-
-def _flop_per_cached_token(attention: Attention | LatentAttention) -> float:
-    if isinstance(attention, LatentAttention):
-        dims = 2 * attention.kv_rank + attention.rope_dim
-    else:
-        dims = attention.key_dim + attention.value_dim
-    return 2.0 * attention.heads * dims
+    return float(sum(count * attention.flop_per_pair
+                     for count, attention in architecture.attentions()))
 
 
 def critical_context(
@@ -57,7 +51,8 @@ def critical_context(
     peak: ArrayLike,
     bandwidth: ArrayLike,
     kv: str | ArrayLike = "bf16",
-    tp: int = 1,
+    tp: ArrayLike = 1,
+    peak_ratio: ArrayLike = 1.0,
 ) -> NDArray[np.float64]:
     """Context beyond which no batch makes a decode step compute-bound [tokens].
 
@@ -65,7 +60,11 @@ def critical_context(
     kv bytes and a attention FLOP per cached token. It stays below the ridge R once
     S >= 2P / (R kv - a); infinite where attention alone reaches the ridge.
 
-    Windows are ignored: with windowed layers the true value is larger. With tensor parallelism
+    P is the publisher's count of active parameters, so a step, in which the embedding table is
+    only looked up, changes over a few percent earlier; activations bring it lower still. Where
+    attention runs at a lower peak than the linear layers, its FLOP count `peak_ratio` times
+    (linear peak over attention peak). Windows and indexers are ignored: with them the true value
+    is larger. With tensor parallelism
     over more chips than key-value heads (or with latent attention) the cache is replicated, and
     `tp` says how often.
 
@@ -76,10 +75,9 @@ def critical_context(
     421
     """
     ridge = ridge_flop_per_byte(peak, bandwidth)
-    copies = sum(group.count * elements_on_all_chips(group.attention, tp)
-                 for group in architecture.groups)
-    slope = ridge * copies * bytes_per_element(kv)
-    slope = slope - attention_flop_per_cached_token(architecture)
+    kept = sum(count * bytes_on_all_chips(attention, kv, tp)
+               for count, attention in architecture.attentions())
+    slope = ridge * kept - peak_ratio * attention_flop_per_cached_token(architecture)
     with np.errstate(divide="ignore"):
         return np.where(slope > 0, 2.0 * architecture.active_parameters / slope, np.inf)
 
@@ -99,8 +97,8 @@ def plateau_intensity(
     """
     context = np.asarray(context, dtype=float)
     cached = kv_bytes_per_sequence(architecture, context, kv, tp)
-    attention = sum(group.count * _flop_per_cached_token(group.attention)
-                    * stored_tokens(group.attention, context) for group in architecture.groups)
+    attention = sum(count * one.flop_per_pair * stored_tokens(one, context)
+                    for count, one in architecture.attentions())
     with np.errstate(divide="ignore"):
         return (2.0 * architecture.active_parameters + attention) / cached
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from physics.architecture import Architecture
 from physics.chips import Chip
 from physics.errors import InputError
+from physics.formats import BITS_PER_ELEMENT, PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def machine(
     chip: Chip,
     *,
     weights: str = "bf16",
+    architecture: Architecture | None = None,
     tp: int = 1,
     efficiency: str | Efficiency = "ideal",
     bandwidth: ArrayLike | None = None,
@@ -110,6 +113,8 @@ def machine(
     chip : Chip
     weights : str
         Weight format; it decides which peak the linear layers run at.
+    architecture : Architecture, optional
+        The model, where `weights` is 'published': its file says the format of the arithmetic.
     tp : int
         Number of chips.
     efficiency : {'ideal', 'typical'} or Efficiency
@@ -120,7 +125,7 @@ def machine(
     Raises
     ------
     InputError
-        If several chips are asked for and the chip has no link.
+        If several chips are asked for and the chip has no link, or a value is out of range.
 
     Examples
     --------
@@ -128,6 +133,16 @@ def machine(
     >>> machine(chip("h100-sxm"), tp=8).link / 1e9
     450.0
     """
+    if weights == PUBLISHED and architecture is not None:
+        weights = architecture.quantisation.arithmetic
+    if weights not in BITS_PER_ELEMENT:
+        raise InputError("weights", f"must be one of {', '.join(BITS_PER_ELEMENT)}, got {weights!r}")
+    if isinstance(efficiency, str) and efficiency not in EFFICIENCIES:
+        raise InputError("efficiency", f"must be one of {', '.join(EFFICIENCIES)}, "
+                         f"got {efficiency!r}")
+    for name, value in (("tp", tp), ("bandwidth", bandwidth), ("flops", flops)):
+        if value is not None and not np.all((np.asarray(value) > 0) & np.isfinite(value)):
+            raise InputError(name, "must be a finite number above 0")
     if tp > 1 and chip.link is None:
         raise InputError("tp", f"must be 1: {chip.slug} has no link to other chips in the catalogue")
     attention_peak = chip.bf16_flop_per_second if flops is None else flops

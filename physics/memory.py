@@ -8,15 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physics.architecture import Architecture
+from physics.errors import InputError
 from physics.formats import FORMATS_BY_SIZE, bytes_per_element
 from physics.kv_cache import kv_bytes_per_sequence
 from physics.machine import Machine
+from physics.operators import Pass, operators, weight_element_bytes
 
 
 def weight_bytes(
-    architecture: Architecture, weights: str | ArrayLike = "bf16"
+    architecture: Architecture, weights: str | ArrayLike = "bf16", tp: ArrayLike = 1
 ) -> NDArray[np.float64]:
     """Bytes of all weights in a format, embeddings and every expert included [B].
+
+    Parameters
+    ----------
+    weights : str or array_like of str
+        A format, or 'published'.
+    tp : array_like
+        Chips that share the model: what cannot be split (a router, a key-value head on more chips
+        than there are such heads) is stored on each of them.
 
     Examples
     --------
@@ -24,7 +34,23 @@ def weight_bytes(
     >>> round(float(weight_bytes(model("llama-3.1-8b"))) / 1e9, 2)
     16.06
     """
-    return architecture.parameters * bytes_per_element(weights)
+    parts = architecture.parameters_by_part
+    stored = sum(count * weight_element_bytes(architecture, weights, part)
+                 for part, count in parts.items())
+    return stored + np.maximum(_matrix_bytes(architecture, weights, tp)
+                               - _matrix_bytes(architecture, weights, 1), 0.0)
+
+
+def _matrix_bytes(
+    architecture: Architecture, weights: str | ArrayLike, tp: ArrayLike
+) -> NDArray[np.float64]:
+    """Bytes of all matrices on all chips together, counted as the operators split them [B]."""
+    chips = np.asarray(tp)
+    many = np.float64(2**40)  # tokens enough to touch every expert
+    step = Pass(architecture, many, np.float64(1), np.float64(0), weights, np.float64(2), chips,
+                absorbed=False)
+    return sum((work.count * work.weight_bytes * chips for work in operators(step)),
+               start=np.float64(0))
 
 
 def max_batch(
@@ -48,7 +74,9 @@ def max_batch(
     >>> float(max_batch(model("llama-3.1-8b"), machine(chip("h100-sxm")), tokens=8192))
     59.0
     """
-    room = machine.capacity * machine.tp - weight_bytes(architecture, weights)
+    if not np.all(np.asarray(tokens) >= 1):
+        raise InputError("tokens", "must be at least 1")
+    room = machine.capacity * machine.tp - weight_bytes(architecture, weights, machine.tp)
     each = kv_bytes_per_sequence(architecture, tokens, kv, machine.tp)
     return np.maximum(np.floor(room / each), 0.0)
 
@@ -63,7 +91,7 @@ def bytes_short(
     kv: str | ArrayLike = "bf16",
 ) -> NDArray[np.float64]:
     """Bytes by which weights and KV cache exceed the memory; 0 when they fit [B]."""
-    needed = weight_bytes(architecture, weights)
+    needed = weight_bytes(architecture, weights, machine.tp)
     needed = needed + batch * kv_bytes_per_sequence(architecture, tokens, kv, machine.tp)
     return np.maximum(needed - machine.capacity * machine.tp, 0.0)
 
@@ -96,17 +124,18 @@ def nearest_that_fits(
         setting = {"machine": machine, "weights": weights, "kv": kv, **change}
         return not bytes_short(architecture, batch=batch, tokens=tokens, **setting)
 
-    def smaller(than: str) -> list[str]:
-        return [name for name in FORMATS_BY_SIZE
-                if bytes_per_element(name) < bytes_per_element(than)]
+    def smaller(than: float) -> list[str]:
+        return [name for name in FORMATS_BY_SIZE if bytes_per_element(name) < than]
+
+    stored = weight_bytes(architecture, weights) / architecture.parameters
 
     room = int(max_batch(architecture, machine, tokens=tokens, weights=weights, kv=kv))
     chips = [2**power for power in range(11) if 2**power > machine.tp] if machine.link else []
     return Nearest(
-        batch=room or None,
+        batch=room if room and room < batch else None,
         tp=next((tp for tp in chips if fits(machine=replace(machine, tp=tp))), None),
-        weights=next((name for name in smaller(weights) if fits(weights=name)), None),
-        kv=next((name for name in smaller(kv) if fits(kv=name)), None),
+        weights=next((name for name in smaller(stored) if fits(weights=name)), None),
+        kv=next((name for name in smaller(bytes_per_element(kv)) if fits(kv=name)), None),
     )
 
 

@@ -8,14 +8,24 @@ Conventions: a multiply-add is 2 FLOP; attention is causal and exact; K and V ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from physics.architecture import Architecture, Attention, Dense, Experts, LatentAttention, Layers
-from physics.formats import ACTIVATION_BYTES
-from physics.kv_cache import attended_pairs, kv_heads_per_chip, visible_tokens
+from physics.architecture import Architecture
+from physics.formats import ACTIVATION_BYTES, PUBLISHED, bytes_per_element
+from physics.kv_cache import attended_pairs, kv_heads_per_chip, read_tokens, visible_tokens
+from physics.layers import (
+    Attention,
+    Dense,
+    Experts,
+    Indexer,
+    LatentAttention,
+    Layers,
+    Recurrent,
+    Square,
+)
 
 Array = NDArray[np.float64]
 
@@ -33,6 +43,8 @@ class Operator:
         Work and memory traffic of one layer.
     link_bytes : array
         Bytes that this chip sends to the others.
+    low_precision : array of bool
+        Whether it is multiplied in the format of the weights; if not, in bf16.
     """
 
     name: str
@@ -42,21 +54,18 @@ class Operator:
     kv_bytes: Array | float = 0.0
     activation_bytes: Array | float = 0.0
     link_bytes: Array | float = 0.0
-
-    @property
-    def is_attention(self) -> bool:
-        """Whether it multiplies queries with cached keys and values."""
-        return self.name.startswith("attention")
+    low_precision: NDArray[np.bool_] | bool = False
 
 
 @dataclass(frozen=True)
 class Pass:
     """One forward pass: `batch` sequences, each `new` tokens on top of `cached` ones."""
 
+    architecture: Architecture
     batch: Array
     new: Array
     cached: Array
-    weight_element_bytes: Array
+    weights: str | ArrayLike
     kv_element_bytes: Array
     tp: NDArray[np.int64]
     absorbed: bool
@@ -67,8 +76,33 @@ class Pass:
         return self.batch * self.new
 
 
-def distinct_experts(experts: int, top_k: int, tokens: Array | float) -> Array:
-    """Expected number of different experts that `tokens` tokens touch.
+def weight_element_bytes(
+    architecture: Architecture, weights: str | ArrayLike, part: str
+) -> NDArray[np.float64]:
+    """Return the bytes of one weight of a part of a model in a format [B].
+
+    Parameters
+    ----------
+    weights : str or array_like of str
+        A format for the whole model, or 'published': as the model's own file says.
+    part : str
+        One of `quantisation.PARTS`.
+    """
+    published = architecture.quantisation.bytes_of(part)
+    if isinstance(weights, str):
+        return np.float64(published) if weights == PUBLISHED else bytes_per_element(weights)
+    names = np.asarray(weights)
+    own = names == PUBLISHED
+    return np.where(own, published, bytes_per_element(np.where(own, "bf16", names)))
+
+
+def _low_precision(step: Pass, part: str) -> NDArray[np.bool_]:
+    quantised = step.architecture.quantisation.quantised(part)
+    return (np.asarray(step.weights) != PUBLISHED) | quantised
+
+
+def distinct_experts(experts: int, top_k: int, tokens: ArrayLike) -> Array:
+    """Return the expected number of different experts that `tokens` tokens touch.
 
     .. math:: E (1 - (1 - k / E)^m)
 
@@ -86,119 +120,211 @@ def distinct_experts(experts: int, top_k: int, tokens: Array | float) -> Array:
 
 
 def linear(
-    name: str, count: int, step: Pass, inputs: float, outputs: float, rows: Array | None = None
+    name: str,
+    count: int,
+    step: Pass,
+    inputs: ArrayLike,
+    outputs: ArrayLike,
+    part: str,
+    rows: Array | None = None,
 ) -> Operator:
-    """Multiply `rows` activations with an inputs x outputs weight matrix."""
+    """Multiply `rows` activations with an inputs x outputs weight matrix of a part."""
     rows = step.rows if rows is None else rows
+    size = np.multiply(inputs, outputs)
     return Operator(
         name,
         count,
-        flop=2.0 * inputs * outputs * rows,
-        weight_bytes=inputs * outputs * step.weight_element_bytes,
-        activation_bytes=(inputs + outputs) * ACTIVATION_BYTES * rows,
+        flop=2.0 * size * rows,
+        weight_bytes=size * weight_element_bytes(step.architecture, step.weights, part),
+        activation_bytes=np.add(inputs, outputs) * ACTIVATION_BYTES * rows,
+        low_precision=_low_precision(step, part),
     )
 
 
-def operators(architecture: Architecture, step: Pass) -> Iterator[Operator]:
+def operators(step: Pass) -> Iterator[Operator]:
     """Yield the operators of a pass in the order in which they run."""
-    for group in architecture.groups:
-        if isinstance(group.attention, LatentAttention):
-            yield from _latent_attention(architecture.hidden, group, group.attention, step)
-        else:
-            yield from _attention(architecture.hidden, group, group.attention, step)
-        if isinstance(group.mlp, Experts):
-            yield from _experts(architecture.hidden, group.count, group.mlp, step)
-        else:
-            yield from _dense(architecture.hidden, group.count, group.mlp, step, "up", "down")
+    hidden = step.architecture.hidden
+    for group in step.architecture.groups:
+        yield from _mixer(hidden, group, step)
+        yield from _network(hidden, group, step)
     # Only the last position of each sequence goes through the head, in both phases.
-    yield linear("head", 1, step, architecture.hidden, architecture.vocabulary / step.tp, step.batch)
-    if np.any(step.tp > 1):
-        yield Operator(
-            "all_reduce",
-            2 * architecture.layers,
-            link_bytes=2 * (step.tp - 1) / step.tp * architecture.hidden * ACTIVATION_BYTES * step.rows,
-        )
+    vocabulary = step.architecture.vocabulary / step.tp
+    yield linear("head", 1, step, hidden, vocabulary, "head", step.batch)
+    reduced = sum((group.mixer is not None) * group.count + (group.network is not None) * group.count
+                  for group in step.architecture.groups)
+    if np.any(step.tp > 1) and reduced:
+        ring = 2.0 * (step.tp - 1) / step.tp
+        yield Operator("all_reduce", reduced,
+                       link_bytes=ring * hidden * ACTIVATION_BYTES * step.rows)
+
+
+def _mixer(hidden: int, group: Layers, step: Pass) -> Iterator[Operator]:
+    match group.mixer:
+        case Attention():
+            yield from _attention(hidden, group, group.mixer, step)
+        case LatentAttention():
+            yield from _latent_attention(hidden, group, group.mixer, step)
+        case Recurrent():
+            yield from _recurrent(hidden, group.count, group.mixer, step)
+        case Square():
+            yield linear("square", group.count, step, hidden, hidden / step.tp, "attention")
+
+
+def _network(hidden: int, group: Layers, step: Pass) -> Iterator[Operator]:
+    match group.network:
+        case Experts():
+            yield from _experts(hidden, group.count, group.network, step)
+        case Dense():
+            yield from _dense(hidden, group.count, group.network, step, "mlp", "up", "down")
+        case Square():
+            yield linear("square", group.count, step, hidden, hidden / step.tp, "mlp")
 
 
 def _attention(hidden: int, group: Layers, attention: Attention, step: Pass) -> Iterator[Operator]:
     heads = -(-attention.heads // step.tp)
     kv_heads = kv_heads_per_chip(attention.kv_heads, step.tp)
-    query, value = heads * attention.key_dim, heads * attention.value_dim
-    cached = kv_heads * (attention.key_dim + attention.value_dim)
-    yield linear("qkv", group.count, step, hidden, query + cached)
-    yield _attend(group, step, attention.key_dim + attention.value_dim, heads, cached, query + value)
-    yield linear("out", group.count, step, value, hidden)
+    query = heads * attention.key_dim
+    columns = heads * (attention.query_columns // attention.heads)
+    columns = columns + kv_heads * attention.kv_columns_per_head
+    yield linear("qkv", group.count, step, hidden, columns, "attention")
+    pairs = attended_pairs(attention, step.new, step.cached)
+    read = visible_tokens(attention, step.new, step.cached)
+    written = step.new if attention.own_cache else 0.0
+    value = heads * attention.value_dim
+    yield Operator(
+        "attention_window" if attention.window else "attention",
+        group.count,
+        flop=attention.flop_per_pair / attention.heads * heads * pairs * step.batch,
+        kv_bytes=kv_heads * attention.elements_per_kv_head * step.kv_element_bytes
+        * (read + written) * step.batch,
+        activation_bytes=(query + value) * ACTIVATION_BYTES * step.rows,
+    )
+    yield linear("out", group.count, step, value, hidden, "attention")
 
 
 def _latent_attention(
     hidden: int, group: Layers, mla: LatentAttention, step: Pass
 ) -> Iterator[Operator]:
-    heads = -(-mla.heads // step.tp)
-    query = heads * mla.key_dim
-    latent = mla.kv_elements_per_token  # every chip keeps the whole latent cache
+    """Latent attention; every chip keeps the whole latent cache."""
+    count, heads = group.count, -(-mla.heads // step.tp)
     if mla.query_rank is None:
-        yield linear("qkv", group.count, step, hidden, query + latent)
+        yield linear("qkv", count, step, hidden, heads * mla.key_dim + mla.latent, "attention")
     else:
-        yield linear("qkv_down", group.count, step, hidden, mla.query_rank + latent)
-        yield linear("query_up", group.count, step, mla.query_rank, query)
-    if step.absorbed:
-        # Decode: the key's up-projection moves to the query, the value's behind the attention.
-        per_head = mla.kv_rank * (mla.nope_dim + mla.value_dim)
-        edges = mla.nope_dim + 2 * mla.kv_rank + mla.value_dim
-        yield Operator(
-            "absorb",
-            group.count,
-            flop=2.0 * heads * per_head * step.rows,
-            weight_bytes=heads * per_head * step.weight_element_bytes,
-            activation_bytes=heads * edges * ACTIVATION_BYTES * step.rows,
-        )
-        yield _attend(group, step, latent + mla.kv_rank, heads, latent, heads * (latent + mla.kv_rank))
-    else:
-        # Prefill: keys and values of every visible token are expanded for all heads.
-        seen = visible_tokens(mla, step.new, step.cached) * step.batch
-        expanded = heads * (mla.nope_dim + mla.value_dim)
-        yield linear("kv_up", group.count, step, mla.kv_rank, expanded, seen)
-        yield _attend(
-            group, step, mla.key_dim + mla.value_dim, heads, latent,
-            heads * (mla.key_dim + mla.value_dim),
-        )
-    yield linear("out", group.count, step, heads * mla.value_dim, hidden)
+        yield linear("qkv_down", count, step, hidden, mla.query_rank + mla.latent, "attention")
+        yield linear("query_up", count, step, mla.query_rank, heads * mla.key_dim, "attention")
+    if mla.indexer:
+        yield from _indexer(hidden, count, mla, mla.indexer, step)
+    yield from _absorbed(count, heads, mla, step) if step.absorbed else \
+        _expanded(count, heads, mla, step)
+    yield linear("out", count, step, heads * mla.value_dim, hidden, "attention")
 
 
-def _attend(
-    group: Layers, step: Pass, flop_dims: int, heads: int, cached_elements: int, edge_elements: int
-) -> Operator:
-    """Scores and weighted values: FLOP 2 pairs heads (d_k + d_v); K and V read and written once."""
-    attention = group.attention
-    pairs = attended_pairs(attention, step.new, step.cached)
-    moved = visible_tokens(attention, step.new, step.cached) + step.new
-    return Operator(
-        "attention_window" if attention.window else "attention",
-        group.count,
-        flop=2.0 * flop_dims * heads * pairs * step.batch,
-        kv_bytes=cached_elements * step.kv_element_bytes * moved * step.batch,
-        activation_bytes=edge_elements * ACTIVATION_BYTES * step.rows,
+def _absorbed(count: int, heads: Array, mla: LatentAttention, step: Pass) -> Iterator[Operator]:
+    """Decode: the key's up-projection moves to the query, the value's behind the attention."""
+    per_head = mla.kv_rank * (mla.nope_dim + mla.value_dim)
+    edges = mla.nope_dim + 2 * mla.kv_rank + mla.value_dim
+    each = weight_element_bytes(step.architecture, step.weights, "attention")
+    yield Operator(
+        "absorb",
+        count,
+        flop=2.0 * heads * per_head * step.rows,
+        weight_bytes=heads * per_head * each,
+        activation_bytes=heads * edges * ACTIVATION_BYTES * step.rows,
+        low_precision=_low_precision(step, "attention"),
+    )
+    pairs = attended_pairs(mla, step.new, step.cached)
+    moved = read_tokens(mla, step.new, step.cached) + step.new
+    yield Operator(
+        "attention",
+        count,
+        flop=mla.flop_per_pair / mla.heads * heads * pairs * step.batch,
+        kv_bytes=mla.latent * step.kv_element_bytes * moved * step.batch,
+        activation_bytes=heads * (mla.latent + mla.kv_rank) * ACTIVATION_BYTES * step.rows,
     )
 
 
+def _expanded(count: int, heads: Array, mla: LatentAttention, step: Pass) -> Iterator[Operator]:
+    """Prefill: keys and values of every visible token are expanded for all heads, then read."""
+    seen = visible_tokens(mla, step.new, step.cached) * step.batch
+    expanded = heads * (mla.nope_dim + mla.value_dim)
+    up = linear("kv_up", count, step, mla.kv_rank, expanded, "attention", seen)
+    yield replace(
+        up,
+        kv_bytes=mla.latent * step.kv_element_bytes * seen,
+        activation_bytes=expanded * ACTIVATION_BYTES * seen,
+    )
+    pairs = attended_pairs(mla, step.new, step.cached)
+    dims = mla.key_dim + mla.value_dim
+    keys_and_values = (expanded + mla.rope_dim) * seen
+    yield Operator(
+        "attention",
+        count,
+        flop=2.0 * heads * dims * pairs * step.batch,
+        kv_bytes=mla.latent * step.kv_element_bytes * step.rows,
+        activation_bytes=(heads * dims * step.rows + keys_and_values) * ACTIVATION_BYTES,
+    )
+
+
+def _indexer(
+    hidden: int, count: int, mla: LatentAttention, indexer: Indexer, step: Pass
+) -> Iterator[Operator]:
+    """Score every visible token with small heads, on every chip; its keys are read in full."""
+    rank = mla.query_rank or hidden
+    size = indexer.parameters(hidden, rank)
+    columns = indexer.heads * (indexer.dim + 1) + indexer.dim
+    yield Operator(
+        "index_projections",
+        count,
+        flop=2.0 * size * step.rows,
+        weight_bytes=size * weight_element_bytes(step.architecture, step.weights, "attention"),
+        activation_bytes=(2 * rank + columns) * ACTIVATION_BYTES * step.rows,
+        low_precision=_low_precision(step, "attention"),
+    )
+    pairs = step.new * step.cached + step.new * (step.new + 1) / 2
+    seen = step.new + step.cached
+    yield Operator(
+        "attention_index",
+        count,
+        flop=2.0 * indexer.heads * indexer.dim * pairs * step.batch,
+        kv_bytes=indexer.bytes_per_token * (seen + step.new) * step.batch,
+        activation_bytes=indexer.heads * indexer.dim * ACTIVATION_BYTES * step.rows,
+    )
+
+
+def _recurrent(hidden: int, count: int, mixer: Recurrent, step: Pass) -> Iterator[Operator]:
+    """Mix tokens through a state of constant size, read and written once a step."""
+    columns, inner = mixer.input_columns / step.tp, mixer.inner / step.tp
+    yield linear("mixer_in", count, step, hidden, columns, "attention")
+    convolution = 2.0 * mixer.conv_channels * mixer.conv_kernel
+    yield Operator(
+        "recurrence",
+        count,
+        flop=(mixer.flop_per_token + convolution) / step.tp * step.rows,
+        kv_bytes=2.0 * mixer.state_bytes / step.tp * step.batch,
+        activation_bytes=(columns + inner) * ACTIVATION_BYTES * step.rows,
+    )
+    yield linear("mixer_out", count, step, inner, hidden, "attention")
+
+
 def _dense(
-    hidden: int, count: int, mlp: Dense, step: Pass, up: str, down: str
+    hidden: int, count: int, mlp: Dense, step: Pass, part: str, up: str, down: str
 ) -> Iterator[Operator]:
     inner = mlp.intermediate / step.tp
-    yield linear(up, count, step, hidden, (2 if mlp.gated else 1) * inner)
-    yield linear(down, count, step, inner, hidden)
+    yield linear(up, count, step, hidden, (2 if mlp.gated else 1) * inner, part)
+    yield linear(down, count, step, inner, hidden, part)
 
 
 def _experts(hidden: int, count: int, mlp: Experts, step: Pass) -> Iterator[Operator]:
-    yield linear("router", count, step, hidden, mlp.experts)
+    yield linear("router", count, step, hidden, mlp.experts, "router")
     touched = distinct_experts(mlp.experts, mlp.top_k, step.rows)
-    for one in _dense(hidden, count, mlp.expert, step, "experts_up", "experts_down"):
-        yield Operator(
-            one.name,
-            count,
+    names = ("experts", "experts_up", "experts_down")
+    for one in _dense(hidden, count, mlp.expert, step, *names):
+        yield replace(
+            one,
             flop=one.flop * mlp.top_k,
             weight_bytes=one.weight_bytes * touched,
             activation_bytes=one.activation_bytes * mlp.top_k,
         )
     if mlp.shared:
-        yield from _dense(hidden, count, mlp.shared, step, "shared_up", "shared_down")
+        yield from _dense(hidden, count, mlp.shared, step, "shared_experts", "shared_up",
+                          "shared_down")

@@ -32,7 +32,7 @@ class Number:
         32
         """
         try:
-            value = float(text)
+            value = math.nan if "_" in str(text) else float(text)
         except (TypeError, ValueError):
             raise InputError(self.name, f"must be {self.allowed()}, got {text!r}") from None
         if not math.isfinite(value) or not self.minimum <= value <= self.maximum:
@@ -55,7 +55,7 @@ class Number:
     def allowed(self) -> str:
         """Say in words what is allowed."""
         kind = "a whole number" if self.whole else "a number"
-        return f"{kind} from {self.minimum:g} to {self.maximum:g} ({self.unit})"
+        return f"{kind} from {self.minimum:,} to {self.maximum:,} ({self.unit})"
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ OPTIONS: dict[str, Number | Choice] = {
         Number("output", 1, 1_000_000, 256, "tokens"),
         Number("batch", 1, 1_000_000, 1, "sequences"),
         Number("tp", 1, 1024, 1, "chips"),
-        Choice("weights", FORMATS, "bf16"),
+        Choice("weights", ("published", *FORMATS), "published"),
         Choice("kv", FORMATS, "bf16"),
-        Number("bandwidth", 1, 1e8, None, "GB/s", whole=False),
-        Number("flops", 0.01, 1e6, None, "TFLOP/s", whole=False),
+        Number("bandwidth", 1, 100_000_000, None, "GB/s", whole=False),
+        Number("flops", 0.01, 1_000_000, None, "TFLOP/s", whole=False),
         Choice("efficiency", ("ideal", "typical"), "ideal"),
     )
 }

@@ -12,8 +12,9 @@ import numpy as np
 from physics.architecture import Architecture
 from physics.catalogue import model, models
 from physics.chips import Chip, chip
-from physics.config_file import read_config
-from physics.errors import InputError, UnknownName
+from physics.config import read_config
+from physics.errors import UnknownName
+from physics.formats import PUBLISHED
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token, kv_heads_per_chip
 from physics.limits import critical_batch, critical_context
 from physics.machine import Machine, machine, side_by_side
@@ -56,6 +57,7 @@ class Question:
         return machine(
             self.base_chip(),
             weights=self.weights,
+            architecture=self.architecture() if self.weights == PUBLISHED else None,
             tp=self.tp,
             efficiency=self.efficiency,
             bandwidth=None if self.bandwidth is None else np.multiply(self.bandwidth, 1e9),
@@ -74,9 +76,11 @@ def find_model(name: str) -> Architecture:
     if str(name).strip().casefold() in models():
         return model(name)
     path = Path(name)
-    if path.suffix == ".json" or path.is_file():
-        return read_config(path)
-    return model(name)
+    try:
+        is_file = path.suffix == ".json" or path.is_file()
+    except (OSError, ValueError):  # a name too long, or with a NUL, for any file
+        is_file = False
+    return read_config(path) if is_file else model(name)
 
 
 def parse_question(texts: Mapping[str, str | None]) -> Question:
@@ -117,7 +121,7 @@ def predict(question: Question) -> dict[str, Any]:
     architecture, machine_ = question.architecture(), question.machine()
     answer = {name: _plain(value)
               for name, value in _answer(question, architecture, machine_).items()}
-    answer["notes"] = _notes(question, question.base_chip())
+    answer["notes"] = _notes(question, architecture, question.base_chip())
     if not answer["fits"]:
         nearest = nearest_that_fits(
             architecture, machine_, batch=question.batch, tokens=question.prompt + question.output,
@@ -176,10 +180,14 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         "parameters": architecture.parameters,
         "active_parameters": architecture.active_parameters,
         "parameters_by_part": dict(architecture.parameters_by_part),
+        "active_parameters_by_part": architecture.active_parameters_by_part,
+        "published_format": architecture.quantisation.method,
         "weight_bytes": weight_bytes(architecture, question.weights),
+        "weight_bytes_all_chips": weight_bytes(architecture, question.weights, question.tp),
+        "state_bytes_per_sequence": architecture.state_bytes,
         "kv_bytes_per_token": kv_bytes_per_token(architecture, question.kv),
         "kv_bytes_per_sequence": kv_bytes_per_sequence(architecture, tokens, question.kv),
-        "kv_bytes": question.batch
+        "kv_bytes_all_chips": question.batch
         * kv_bytes_per_sequence(architecture, tokens, question.kv, question.tp),
         "kv_heads_per_chip": _kv_heads(architecture, question.tp),
         "capacity_bytes": machine_.capacity * question.tp,
@@ -189,8 +197,9 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         "ridge_flop_per_byte": ridge_flop_per_byte(machine_.peak, machine_.bandwidth),
         "critical_batch": critical_batch(architecture, machine_.peak, machine_.bandwidth,
                                          question.weights),
-        "critical_context": critical_context(architecture, machine_.peak, machine_.bandwidth,
-                                             question.kv),
+        "critical_context": critical_context(
+            architecture, machine_.peak, machine_.bandwidth, question.kv,
+            peak_ratio=np.divide(machine_.peak, machine_.attention_peak)),
         "ttft_s": timed(asked.ttft_seconds),
         "tpot_s": timed(asked.tpot_seconds),
         "e2e_s": timed(asked.e2e_seconds),
@@ -205,8 +214,8 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
 
 
 def _kv_heads(architecture: Architecture, tp: Any) -> np.ndarray:
-    heads = max(getattr(group.attention, "kv_heads", 1) for group in architecture.groups)
-    return kv_heads_per_chip(heads, tp)
+    heads = [getattr(attention, "kv_heads", 1) for _, attention in architecture.attentions()]
+    return kv_heads_per_chip(max(heads, default=0), tp)
 
 
 def _phase(step: Step, timed: Any) -> dict[str, Any]:
@@ -240,14 +249,26 @@ def _phase(step: Step, timed: Any) -> dict[str, Any]:
     }
 
 
-def _notes(question: Question, chip_: Chip) -> list[str]:
+def _notes(question: Question, architecture: Architecture, chip_: Chip) -> list[str]:
     notes = []
     if chip_.confidence != "A":
         notes.append(f"figures of {chip_.slug} were not re-read at their source")
     if question.bandwidth is not None or question.flops is not None:
         notes.append(f"custom chip, starting from {chip_.slug}")
+    arithmetic = question.weights
+    if question.weights == PUBLISHED:
+        arithmetic = architecture.quantisation.arithmetic
     if question.weights in ("int4", "fp4"):
         notes.append(f"{question.weights} weights are expanded to bf16 before they are multiplied")
+    elif arithmetic != "bf16" and chip_.peak(arithmetic) == chip_.bf16_flop_per_second:
+        notes.append(f"{chip_.slug} has no faster {arithmetic} arithmetic: it runs at bf16's peak")
+    longest, tokens = architecture.longest_context, question.prompt + question.output
+    if longest and tokens > longest:
+        notes.append(f"{tokens} tokens are more than the {longest} the model was made for")
+    heads = [attention.heads for _, attention in architecture.attentions()]
+    if heads and question.tp > max(heads):
+        notes.append(f"{question.tp} chips are more than the {max(heads)} attention heads, "
+                     "which are replicated")
     return notes
 
 

@@ -84,8 +84,9 @@ class Step:
 
     @cached_property
     def is_attention(self) -> NDArray[np.bool_]:
-        """Which operators multiply queries with cached keys and values."""
-        return np.array([name.startswith("attention") for name in self.names])
+        """Which operators work on what a sequence keeps: attention, indexers, recurrences."""
+        kept = ("attention", "recurrence")
+        return np.array([name.startswith(kept) for name in self.names])
 
     @cached_property
     def computes(self) -> NDArray[np.bool_]:
@@ -221,13 +222,13 @@ def step(
                           for value in (batch, new_tokens, cached_tokens))
     for name, value, least in (("batch", batch, 1), ("new_tokens", new, 1),
                                ("cached_tokens", cached, 0)):
-        if not np.all(value >= least):
-            raise InputError(name, f"must be at least {least}")
+        if not np.all((value >= least) & (value < np.inf)):
+            raise InputError(name, f"must be a finite number of at least {least}")
     shape = np.broadcast_shapes(batch.shape, new.shape, cached.shape,
                                 *machine.shapes(), np.shape(weights), np.shape(kv))
-    passed = Pass(batch, new, cached, bytes_per_element(weights), bytes_per_element(kv),
+    passed = Pass(architecture, batch, new, cached, weights, bytes_per_element(kv),
                   np.asarray(machine.tp), absorbed)
-    works = list(operators(architecture, passed))
+    works = list(operators(passed))
 
     def stack(attribute: str) -> Array:
         stacked = np.empty((len(works), *shape))
@@ -240,8 +241,11 @@ def step(
     )
     efficiency = machine.efficiency
     column = (len(works), *(1 for _ in shape))
-    attention = np.reshape([work.is_attention for work in works], column)
-    peak = np.where(attention, machine.attention_peak, machine.peak) * efficiency.compute
+    low = np.empty((len(works), *shape), dtype=bool) if any(
+        np.ndim(work.low_precision) for work in works) else np.empty(column, dtype=bool)
+    for row, work in enumerate(works):
+        low[row] = work.low_precision
+    peak = np.where(low, machine.peak, machine.attention_peak) * efficiency.compute
     counts = np.reshape([float(work.count) for work in works], column)
     all_reduce = np.reshape([work.name == "all_reduce" for work in works], column)
     moved = weight_bytes + kv_bytes

@@ -48,11 +48,10 @@ def sidebar(session: Session, moved: tuple[str, ...]) -> None:
     st.html(chip_details(chip(scenario.chip), words))
     _formats(scenario, words)
     _machine(scenario, words)
-    rest = rest_texts(scenario, moved, words)
-    st.html(
-        f'<p class="rest"><strong>{escape(words("controls.rest"))}</strong> '
-        f"{escape(' · '.join(rest))}</p>"
-    )
+    rest = " · ".join(rest_texts(scenario, moved, words))
+    if rest:
+        heading = escape(words("controls.rest"))
+        st.html(f'<p class="rest"><strong>{heading}</strong> {escape(rest)}</p>')
     st.button(words("controls.reset"), key="pick_reset", on_click=reset_scenario)
     _language(words)
 

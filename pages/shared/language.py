@@ -45,7 +45,7 @@ class Words:
 
     Examples
     --------
-    >>> Words("en")("nav.roofline"), Words("it").decimal
+    >>> Words("en")("roofline.nav"), Words("it").decimal
     ('Roofline', ',')
     """
 

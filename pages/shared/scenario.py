@@ -101,9 +101,7 @@ class Scenario:
         }
 
     @classmethod
-    def from_query(
-        cls, query: Mapping[str, str | Iterable[str]]
-    ) -> tuple[Scenario, list[Notice]]:
+    def from_query(cls, query: Mapping[str, str | Iterable[str]]) -> tuple[Scenario, list[Notice]]:
         """Read URL parameters; what cannot be used is replaced, and said in a notice.
 
         An empty value stands for the default. Of a parameter given more than once the last counts.
@@ -183,9 +181,7 @@ def own_figures(the_chip: Chip) -> dict[str, float]:
     """
     # 12 digits: dividing what was multiplied by a power of ten must give the printed figure back.
     return {
-        "bandwidth": float(
-            f"{the_chip.bandwidth / BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND:.12g}"
-        ),
+        "bandwidth": float(f"{the_chip.bandwidth / BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND:.12g}"),
         "flops": float(
             f"{the_chip.bf16_flop_per_second / FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND:.12g}"
         ),
@@ -210,9 +206,7 @@ def custom_chip(
 ) -> Chip:
     """Return a chip with another bandwidth [GB/s] and peak [TFLOP/s]: numbers, arrays or None."""
     return chip(slug).custom(
-        bandwidth=None
-        if bandwidth is None
-        else bandwidth * BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND,
+        bandwidth=None if bandwidth is None else bandwidth * BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND,
         flops=None if flops is None else flops * FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND,
     )
 

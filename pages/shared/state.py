@@ -153,8 +153,12 @@ def reset_scenario() -> None:
 
 def _write(session: Session) -> None:
     query = session.query()
-    if st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
+    present = st.query_params.to_dict()
+    if present != query:
+        # In the order of the URL, as the player writes it: the same query in another order would
+        # be one more step in the browser's history.
+        kept = {name: query[name] for name in present if name in query}
+        st.query_params.from_dict(kept | query)
     session.written = query
 
 

@@ -73,7 +73,7 @@ def slider_stops(name: str, scenario: Scenario, language: Words) -> Stops:
     >>> from pages.shared.language import Words
     >>> stops = slider_stops("batch", Scenario(batch=5), Words("en"))
     >>> stops.values[:6], stops.texts[stops.index]
-    ((1, 2, 3, 4, 5, 6), '5 sequences')
+    ((1, 2, 3, 4, 5, 6), '5\\xa0sequences')
     """
     return _stops(name, scenario, language, _curated(name, _wanted(name, scenario)))
 

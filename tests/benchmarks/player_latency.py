@@ -22,6 +22,7 @@ first figure
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import socket
@@ -188,25 +189,37 @@ def release(page: Page, names: list[str], received: list[tuple[float, int]]) -> 
         )
         streamlit.append(sum(size for _, size in received))
     report(page, "release to paint", "released")
-    print(f"{'release: table':32} {statistics.median(sizes) / 1e3:6.1f} KB median, "
-          f"{max(sizes) / 1e3:.1f} KB at most")
-    print(f"{'release: told to Python, answer':32} {statistics.median(streamlit) / 1e3:6.1f} KB "
-          f"median, {max(streamlit) / 1e3:.1f} KB at most")
+    print(
+        f"{'release: table':32} {statistics.median(sizes) / 1e3:6.1f} KB median, "
+        f"{max(sizes) / 1e3:.1f} KB at most"
+    )
+    print(
+        f"{'release: told to Python, answer':32} {statistics.median(streamlit) / 1e3:6.1f} KB "
+        f"median, {max(streamlit) / 1e3:.1f} KB at most"
+    )
 
 
 def play(page: Page) -> None:
-    """Play for four seconds and print the frames in which the figure changed."""
+    """Play from the first stop, and print the frames in which the figure changed."""
     page.locator(".player-play").click()
-    page.wait_for_function("document.querySelector('.player-play').ariaPressed === 'true'")
-    time.sleep(1)
+    page.wait_for_timeout(1000)
+    page.locator(".player-play").click()  # what is played is in the caches now
+    name = page.evaluate("() => document.querySelector('.player-choice select')?.value ?? null")
+    if name:
+        field = page.locator(f".player-slider input[name={name}]")
+        field.focus()
+        page.keyboard.press("Home")
+        page.wait_for_timeout(1500)
+    page.locator(".player-play").click()
+    page.wait_for_timeout(500)
     page.evaluate("probe.frames = []")
-    time.sleep(4)
+    page.wait_for_timeout(2000)
     frames = page.evaluate("probe.frames")
     page.locator(".player-play").click()
     if len(frames) < 2:
         print("play: nothing moved")
         return
-    gaps = [(b - a) for a, b in zip(frames, frames[1:], strict=False)]
+    gaps = [later - sooner for sooner, later in itertools.pairwise(frames)]
     rate = 1000 * len(gaps) / (frames[-1] - frames[0])
     print(f"{'play':32} {rate:6.1f} frames/s, gaps {summary(gaps)}")
 

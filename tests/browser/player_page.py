@@ -89,9 +89,7 @@ def value_at(column: dict[str, Any], index: int) -> Any:
 
 def figure_values(page: Page, figure: str) -> list[dict[str, Any]]:
     """Give what a figure shows, as Plotly has it: ``gd.data``."""
-    return page.evaluate(
-        "figure => document.querySelector(`[data-figure=${figure}]`).data", figure
-    )
+    return page.evaluate("figure => document.querySelector(`[data-figure=${figure}]`).data", figure)
 
 
 def drawn_outlines(page: Page) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""A `config.json` is understood, refused, or its assumption named; nothing is guessed in silence."""
+"""A `config.json` is understood or refused, or its assumption is named; nothing is guessed."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from physics.catalogue import model, models
 from physics.config_file import read_config
 
 TOTALS = {
-    # Elements of the published safetensors files (Hugging Face model pages).
+    # Elements of the published safetensors files, as the Hugging Face API states them.
     "llama-2-7b": 6_738_415_616,
     "llama-2-13b": 13_015_864_320,
     "llama-2-70b": 68_976_648_192,

@@ -6,6 +6,7 @@ then gets its slice. Columns that do not move with a slider are sent once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -174,4 +175,4 @@ def _are_texts(values: list[Any]) -> bool:
 def _without_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nan(item) for item in value]
-    return value if value == value else None  # noqa: PLR0124 - only NaN differs from itself
+    return None if math.isnan(value) else value

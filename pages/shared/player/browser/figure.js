@@ -15,7 +15,8 @@ export class Figure {
     this.zoomed = new Set(); // names of axes that the user has zoomed
     this.drawn = false;
     this.unsettled = false;
-    this.busy = Promise.resolve();
+    this.moved = new Map(); // what changed since Plotly drew: trace index -> set of attributes
+    this.rescaling = 0; // changes of range under way that are not the user's
   }
 
   /** Draw for the first time. */
@@ -44,22 +45,51 @@ export class Figure {
       if (!touched.has(trace)) touched.set(trace, new Set());
       touched.get(trace).add(attribute);
     }
-    let layoutMoved = false;
+    const ranges = {};
+    let more = false; // whether the layout moves by more than ranges
     for (const { path, value } of layout) {
-      if (this.zoomed.has(path.split(".")[0]) && path.includes(".range")) continue;
+      const range = path.match(/^([xy]axis\d*)\.range$/);
+      if (range && this.zoomed.has(range[1])) continue;
       const shown = inTheme(value, this.theme);
       if (same(read(this.layout, path), shown)) continue;
-      write(this.layout, path, shown);
-      layoutMoved = true;
+      if (range && this.drawn) {
+        ranges[path] = [...shown];
+      } else {
+        write(this.layout, path, shown);
+        more = true;
+      }
     }
-    if (!touched.size && !layoutMoved) return;
+    const rescaled = Object.keys(ranges).length > 0;
+    if (!touched.size && !rescaled && !more) return;
     this.unsettled = true;
-    if (!this.drawn) return;
-    let direct = !layoutMoved;
     for (const [trace, attributes] of touched) {
-      direct = direct && drawTrace(this.node, trace, attributes);
+      const before = this.moved.get(trace);
+      this.moved.set(trace, new Set([...(before ?? []), ...attributes]));
     }
-    if (!direct) this.redraw();
+    if (!this.drawn) return;
+    if (more || !this.drawDirectly(touched)) {
+      Object.entries(ranges).forEach(([path, range]) => write(this.layout, path, range));
+      this.redraw();
+    } else if (rescaled) {
+      this.rescale(ranges);
+    }
+  }
+
+  drawDirectly(traces) {
+    for (const [trace, attributes] of traces) {
+      if (!drawTrace(this.node, trace, attributes)) return false;
+    }
+    return true;
+  }
+
+  /** Give axes other ranges: Plotly's quickest way, then whatever it could not know. */
+  rescale(ranges) {
+    showHidden(this.node);
+    this.rescaling += 1;
+    const done = () => (this.rescaling -= 1);
+    this.Plotly.relayout(this.node, ranges).then(done, done);
+    forgetTraces(this.node);
+    if (!this.drawDirectly(this.moved)) this.redraw();
   }
 
   /** Have Plotly draw what is shown: exact hover, crisp edges, ready for zoom and resize. */
@@ -70,6 +100,7 @@ export class Figure {
 
   redraw() {
     this.unsettled = false;
+    this.moved.clear();
     showHidden(this.node);
     // Arrays were swapped behind Plotly's back: tell it to look at all of them.
     this.layout.datarevision = (this.layout.datarevision ?? 0) + 1;
@@ -95,6 +126,7 @@ export class Figure {
   }
 
   noteZoom(change) {
+    if (this.rescaling) return;
     for (const key of Object.keys(change)) {
       const axis = key.match(/^([xy]axis\d*)\.(range|autorange)/)?.[1];
       if (!axis) continue;

@@ -21,7 +21,7 @@ export function drawTrace(graph, index, attributes) {
   if (!found) return false;
   return trace.type === "scatter"
     ? drawScatter(graph, index, trace, found)
-    : drawBars(graph, trace, attributes);
+    : drawBars(graph, trace);
 }
 
 /** Plotly has drawn: its elements may be others now. */
@@ -44,6 +44,7 @@ function findParts(graph, index, trace) {
   return {
     x: subplot.xaxis,
     y: subplot.yaxis,
+    fill: group.querySelector(":scope > .fills .js-fill"),
     lines: group.querySelector(":scope > .lines"),
     points: group.querySelector(":scope > .points"),
     texts: group.querySelector(":scope > .text"),
@@ -54,20 +55,23 @@ function findParts(graph, index, trace) {
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const item = (value, i) => (Array.isArray(value) ? value[i] : value);
 const pixels = (axis, values) => Array.from(values, (value) => axis.c2p(axis.d2c(value)));
+const LINE_SPACING = 1.3; // Plotly's
 const short = (pixel) => Math.round(pixel * 100) / 100;
 
 // ---------------------------------------------------------------- scatter
 
-function drawScatter(graph, index, trace, { x, y, lines, points, texts, sizes }) {
+function drawScatter(graph, index, trace, { x, y, fill, lines, points, texts, sizes }) {
   const data = graph.data[index];
-  if (trace.fill !== "none" || trace.stackgroup || trace.error_x?.visible || trace.error_y?.visible) {
-    return false;
-  }
+  if (trace.stackgroup || trace.error_x?.visible || trace.error_y?.visible) return false;
   if (!data.x || !data.y || data.texttemplate) return false;
   const left = pixels(x, data.x);
   const top = pixels(y, data.y);
   const modes = trace.mode.split("+");
-  if (modes.includes("lines") && !drawLine(lines, trace, left, top)) return false;
+  if (trace.fill !== "none" || modes.includes("lines")) {
+    const pieces = unbroken(left, top, trace.connectgaps);
+    if (modes.includes("lines") && !drawLine(lines, trace, pieces)) return false;
+    if (trace.fill !== "none" && !drawFill(fill, trace, pieces, x, y)) return false;
+  }
   if (modes.includes("markers") && !drawMarkers(points, trace, data, left, top, sizes)) {
     return false;
   }
@@ -76,25 +80,54 @@ function drawScatter(graph, index, trace, { x, y, lines, points, texts, sizes })
   return true;
 }
 
-function drawLine(group, trace, left, top) {
-  const join = JOINS[trace.line.shape];
-  if (!group || !join) return false;
+/** The line's pieces between gaps, as lists of points in pixels. */
+function unbroken(left, top, connectgaps) {
   const pieces = [[]];
   for (let i = 0; i < left.length; i += 1) {
     if (isNumber(left[i]) && isNumber(top[i])) pieces.at(-1).push([short(left[i]), short(top[i])]);
-    else if (!trace.connectgaps && pieces.at(-1).length) pieces.push([]);
+    else if (!connectgaps && pieces.at(-1).length) pieces.push([]);
   }
-  const full = pieces.filter((piece) => piece.length > 1);
-  const elements = enough(group, ".js-line", full.length);
+  return pieces.filter((piece) => piece.length > 1);
+}
+
+function drawLine(group, trace, pieces) {
+  const join = JOINS[trace.line.shape];
+  if (!group || !join) return false;
+  const elements = enough(group, ".js-line", pieces.length);
   if (!elements) return false;
   elements.forEach((element, i) => {
-    if (i < full.length) {
-      element.setAttribute("d", join(full[i]));
+    if (i < pieces.length) {
+      element.setAttribute("d", join(pieces[i]));
       show(element);
     } else {
       hide(element);
     }
   });
+  return true;
+}
+
+/** Fill a closed outline, or down to zero; areas between two traces are Plotly's business. */
+function drawFill(element, trace, pieces, x, y) {
+  const join = JOINS[trace.line.shape];
+  // A later trace may lean on this one's outline.
+  if (!element || !join || trace._nexttrace) return false;
+  if (!pieces.length) {
+    element.setAttribute("d", "M0,0Z");
+    return true;
+  }
+  if (trace.fill === "toself") {
+    element.setAttribute("d", `${pieces.map(join).join("Z")}Z`);
+    return true;
+  }
+  if (trace.fill !== "tozeroy" && trace.fill !== "tozerox") return false;
+  const first = pieces[0][0];
+  const last = pieces.at(-1).at(-1);
+  const ends =
+    trace.fill === "tozeroy"
+      ? [[last[0], short(y.c2p(0, true))], [first[0], short(y.c2p(0, true))]]
+      : [[short(x.c2p(0, true)), last[1]], [short(x.c2p(0, true)), first[1]]];
+  const outline = pieces.map((piece) => join(piece).slice(1)).join("L");
+  element.setAttribute("d", `M${ends.join("L")}L${outline}`);
   return true;
 }
 
@@ -157,45 +190,65 @@ function paint(element, trace, i, colour) {
 }
 
 function drawTexts(group, trace, data, left, top) {
-  const wanted = left.map((_, i) => item(data.text, i) ?? "");
-  if (wanted.some((text) => /[<&$]/.test(text))) return false; // markup: Plotly's business
+  const wanted = left.map((_, i) => plainLines(item(data.text, i) ?? ""));
+  if (wanted.includes(null)) return false;
   const elements = enough(group, "g.textpoint", left.length, placeInData);
   if (!elements) return false;
   for (const [i, element] of elements.entries()) {
     const text = element.firstElementChild;
-    if (!isNumber(left[i]) || !isNumber(top[i]) || wanted[i] === "") {
+    const lines = wanted[i];
+    if (!isNumber(left[i]) || !isNumber(top[i]) || lines.join("") === "") {
       hide(element);
       continue;
     }
-    if (!text) return false;
-    setText(text, String(wanted[i]));
+    if (!text || !setText(text, lines)) return false;
     const position = String(item(data.textposition ?? trace.textposition, i));
     const size = item(trace.textfont.size, i);
     const hasMarker = trace.mode.includes("markers");
     const markerSize = item(data.marker?.size ?? trace.marker?.size, i);
-    placeLabel(element, text, position, size, hasMarker ? markerSize / 2 : 0);
-    text.setAttribute("x", short(left[i]));
-    text.setAttribute("y", short(top[i]));
+    placeLabel(element, text, position, size, lines.length, hasMarker ? markerSize / 2 : 0);
+    for (const part of [text, ...text.querySelectorAll("tspan.line")]) {
+      part.setAttribute("x", short(left[i]));
+      part.setAttribute("y", short(top[i]));
+    }
     show(element);
   }
   return true;
 }
 
-/** Stand a one-line label beside its point, where Plotly would. */
-function placeLabel(group, text, position, fontSize, markerRadius) {
+/** A text's lines, or null where it holds markup that only Plotly can set. */
+function plainLines(text) {
+  const lines = String(text).split(/<br\s*\/?>/);
+  return lines.some((line) => /[<&$]/.test(line)) ? null : lines;
+}
+
+/** Stand a label beside its point, where Plotly would. */
+function placeLabel(group, text, position, fontSize, lineCount, markerRadius) {
   const across = position.includes("left") ? -1 : position.includes("right") ? 1 : 0;
   const down = position.includes("top") ? -1 : position.includes("bottom") ? 1 : 0;
   const away = markerRadius ? markerRadius / 0.8 + 1 : 0;
-  const dy = fontSize * 0.75 + down * away + ((down - 1) * fontSize) / 2;
+  const height = ((lineCount - 1) * LINE_SPACING + 1) * fontSize;
+  const dy = fontSize * 0.75 + down * away + ((down - 1) * height) / 2;
   const anchor = ["end", "middle", "start"][across + 1];
   if (text.getAttribute("text-anchor") !== anchor) text.setAttribute("text-anchor", anchor);
   group.setAttribute("transform", `translate(${short(across * away)},${short(dy)})`);
 }
 
-function setText(element, text) {
-  if (element.textContent === text) return;
-  element.textContent = text;
-  element.setAttribute("data-unformatted", text);
+/** Change a text's words; false when it has not as many lines already. */
+function setText(element, lines) {
+  const whole = lines.join("<br>");
+  const spans = [...element.querySelectorAll("tspan.line")];
+  if (lines.length === 1 && !element.childElementCount) {
+    if (element.textContent !== whole) element.textContent = whole;
+  } else if (spans.length === lines.length && spans.every((span) => !span.childElementCount)) {
+    spans.forEach((span, i) => {
+      if (span.textContent !== lines[i]) span.textContent = lines[i];
+    });
+  } else {
+    return false;
+  }
+  element.setAttribute("data-unformatted", whole);
+  return true;
 }
 
 function updateScatterPoints(points, data, x, y) {
@@ -215,7 +268,7 @@ function updateScatterPoints(points, data, x, y) {
 // ---------------------------------------------------------------- bars
 
 /** Stacked bars lean on each other, so all of a figure's bars move together. */
-function drawBars(graph, changed, attributes) {
+function drawBars(graph, changed) {
   const { barmode, barnorm } = graph._fullLayout;
   if (barnorm) return false;
   const stacked = barmode === "stack" || barmode === "relative";
@@ -257,7 +310,7 @@ function drawBarTrace(graph, trace, { x, y, points }, tops) {
     const colour = data.marker?.color;
     if (Array.isArray(colour)) path.style.fill = colour[i];
     const text = element.querySelector("text");
-    if (text) drawBarText(text, data, trace, i, { flat, s0, s1, p0, p1 });
+    if (text && !drawBarText(text, data, trace, i, { flat, s0, s1, p0, p1 })) return false;
     Object.assign(bar, { s: length, b: start, s0: start, s1: end });
     bar[flat ? "x" : "y"] = end;
     if (Array.isArray(data.text)) bar.tx = data.text[i];
@@ -267,21 +320,21 @@ function drawBarTrace(graph, trace, { x, y, points }, tops) {
   return true;
 }
 
-/** Keep a bar's text in the middle of a flat bar, and away when it would not fit. */
+/** Keep a bar's text in its middle, and away when it would not fit. */
 function drawBarText(text, data, trace, i, { flat, s0, s1, p0, p1 }) {
-  const wanted = String(item(data.text, i) ?? "");
-  if (/[<&$]/.test(wanted)) return;
-  setText(text, wanted);
+  const lines = plainLines(item(data.text, i) ?? "");
+  if (lines?.length !== 1 || !setText(text, lines)) return false;
   const font = trace.insidetextfont ?? trace.textfont;
   const size = item(font.size, i);
   const room = Math.abs(flat ? s1 - s0 : p1 - p0);
-  if (textWidth(wanted, size, item(font.family, i)) + 6 > room) {
+  if (textWidth(lines[0], size, item(font.family, i)) + 6 > room) {
     hide(text);
-    return;
+    return true;
   }
   const middle = { x: (flat ? s0 + s1 : p0 + p1) / 2, y: (flat ? p0 + p1 : s0 + s1) / 2 };
   text.setAttribute("transform", `translate(${short(middle.x)},${short(middle.y + size * 0.35)})`);
   show(text);
+  return true;
 }
 
 let ruler;

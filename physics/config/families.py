@@ -1,0 +1,108 @@
+"""What a model's type says that its file leaves unsaid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """Traits of all models of a type.
+
+    Attributes
+    ----------
+    gated : bool
+        The feed-forward networks have a gate.
+    tied : bool
+        The head is the embedding table unless the file says otherwise.
+    qkv_bias, out_bias, mlp_bias : bool
+        Which projections carry biases.
+    qk_norm : bool
+        A norm on each query and key head.
+    sinks, router_bias : bool
+        One more number for each head, or for each expert.
+    norms_per_layer, final_norms : int
+        Vectors of the hidden size in each layer, and after the last.
+    positions : int or None
+        Rows that a learned position table has beyond the longest context; None: no table.
+    window_from_file : bool
+        A `sliding_window` in the file means that all layers have it.
+    full_every : int
+        Without `layer_types`: every n-th layer is full, the others are windowed (0: none are).
+    embedding_is_active : bool
+        The publisher counts the embedding table among the active parameters.
+    """
+
+    gated: bool = True
+    tied: bool = False
+    qkv_bias: bool = False
+    out_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    sinks: bool = False
+    router_bias: bool = False
+    norms_per_layer: int = 2
+    final_norms: int = 1
+    positions: int | None = None
+    window_from_file: bool = False
+    full_every: int = 0
+    embedding_is_active: bool = True
+
+
+_LLAMA = Family()
+_QWEN3 = Family(qk_norm=True)
+_GEMMA = Family(tied=True, norms_per_layer=4, qk_norm=True, full_every=6)
+_GPT2 = Family(gated=False, tied=True, qkv_bias=True, out_bias=True, mlp_bias=True,
+               norms_per_layer=4, final_norms=2, positions=0)
+
+FAMILIES = {
+    "llama": _LLAMA,
+    "llama4": _LLAMA,
+    "llama4_text": _LLAMA,
+    "mistral": Family(window_from_file=True),
+    "mixtral": Family(window_from_file=True),
+    "qwen2": Family(qkv_bias=True),
+    "qwen2_moe": Family(qkv_bias=True),
+    "qwen3": _QWEN3,
+    "qwen3_moe": _QWEN3,
+    "qwen3_vl": _QWEN3,
+    "qwen3_vl_text": _QWEN3,
+    "qwen3_vl_moe_text": _QWEN3,
+    "qwen3_next": _QWEN3,
+    "qwen3_5": _QWEN3,
+    "qwen3_5_text": _QWEN3,
+    "qwen3_5_moe_text": _QWEN3,
+    "deepseek_v2": _LLAMA,
+    "deepseek_v3": Family(router_bias=True),
+    "deepseek_v32": Family(router_bias=True),
+    "kimi_k2": Family(router_bias=True),
+    "gpt_oss": Family(qkv_bias=True, out_bias=True, mlp_bias=True, sinks=True, router_bias=True,
+                      full_every=2, embedding_is_active=False),
+    "gemma2": Family(tied=True, norms_per_layer=4, full_every=2),
+    "gemma3": _GEMMA,
+    "gemma3_text": _GEMMA,
+    "gemma4": _GEMMA,
+    "gemma4_text": _GEMMA,
+    "minimax_m2": Family(router_bias=True, embedding_is_active=False),
+    "mimo_v2_flash": Family(router_bias=True, sinks=True),
+    "nemotron-nas": _LLAMA,
+    "nemotron_h": Family(gated=False, norms_per_layer=1, router_bias=True),
+    "jamba": _LLAMA,
+    "phi": Family(gated=False, qkv_bias=True, out_bias=True, mlp_bias=True, norms_per_layer=2,
+                  final_norms=2),
+    "phi3": Family(window_from_file=True),
+    "gpt2": _GPT2,
+    "opt": Family(gated=False, tied=True, qkv_bias=True, out_bias=True, mlp_bias=True,
+                  norms_per_layer=4, final_norms=2, positions=2),
+}
+
+PLAIN_ACTIVATIONS = {"gelu", "gelu_new", "gelu_fast", "relu", "relu2", "quick_gelu"}
+"""Activations that, in a type not known here, speak for a network without a gate."""
+
+NOT_DECODER_ONLY = {
+    "t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "bert", "roberta", "xlm-roberta",
+    "distilbert", "albert", "electra", "deberta", "deberta-v2", "whisper", "vit", "clip", "siglip",
+    "wav2vec2", "modernbert", "longformer", "led", "bigbird_pegasus", "m2m_100", "nllb-moe",
+    "encoder-decoder", "switch_transformers", "rwkv", "mamba", "mamba2",
+}
+"""Types that are no decoder with attention, or have another part that works as hard."""

@@ -1,0 +1,26 @@
+"""Scenarios for property tests."""
+
+from hypothesis import strategies as st
+
+from pages.shared.scenario import Scenario
+from physics.catalogue import models
+from physics.chips import chips
+from physics.options import FORMATS, OPTIONS
+
+
+def within(name: str) -> st.SearchStrategy:
+    option = OPTIONS[name]
+    if option.whole:
+        return st.integers(int(option.minimum), int(option.maximum))
+    return st.none() | st.floats(option.minimum, option.maximum)
+
+
+scenarios = st.builds(
+    Scenario,
+    model=st.sampled_from(list(models())),
+    chip=st.sampled_from(list(chips())),
+    weights=st.sampled_from(FORMATS),
+    kv=st.sampled_from(FORMATS),
+    efficiency=st.sampled_from(["ideal", "typical"]),
+    **{name: within(name) for name in ("prompt", "output", "batch", "tp", "bandwidth", "flops")},
+)
