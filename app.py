@@ -49,9 +49,9 @@ def show() -> None:
             for target in pages.values():
                 st.page_link(target, query_params=session.query())
         sidebar(session, view.sliders)
-    # Drawn from here and not from within the st.Page: Streamlit takes the elements of a page off the
-    # screen as soon as a link is clicked, and a fragment that is just reporting a slider then has
-    # no place to draw in, which breaks the whole app in the browser.
+    # Drawn from here and not from within the st.Page: Streamlit takes a page's elements off the
+    # screen as soon as a link is clicked, and a fragment that is just then reporting a slider has
+    # no place left to draw in, which breaks the whole app in the browser.
     page(view, session, pages)
 
 

@@ -69,7 +69,7 @@ class DecodeShift:
         at = case.request.decode
         crossing = critical_batch(architecture, machine.peak, machine.bandwidth, points.weights)
         critical = critical_context(architecture, machine.peak, machine.bandwidth, points.kv,
-                                    points.tp)
+                                    points.tp, np.divide(machine.peak, machine.attention_peak))
         write = _write(case, ridge, crossing, critical, words)
         texts = {
             "ridge": words.each("decode-shift.ridge_label", write),

@@ -24,7 +24,6 @@ from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from pages.shared.case import Case, or_misfit
 from physics.kv_cache import kv_bytes_per_sequence
-from physics.machine import machine
 from physics.request import token_seconds
 from physics.step import prefill
 
@@ -87,8 +86,7 @@ class OneRequest:
         write = _write(case, words)
         sweep = prefill(
             case.architecture,
-            machine(case.chip, weights=points.weights, tp=points.tp, efficiency=points.efficiency,
-                    bandwidth=points.bandwidth[:, None] * 1e9, flops=points.flops[:, None] * 1e12),
+            case.machine_with(points.bandwidth[:, None], points.flops[:, None]),
             batch=points.batch[:, None], prompt=ttft.PROMPTS, **case.formats)
         weight_seconds = case.weight_seconds
         return {
@@ -177,8 +175,7 @@ def _timed(case: Case) -> timeline.Request:
     points, asked = case.points, case.request
     ticks = np.linspace(0, 1, MOST_TICKS)
     which = 1 + np.round(ticks * (points.output[:, None] - 1))
-    wide = machine(case.chip, weights=points.weights, tp=points.tp, efficiency=points.efficiency,
-                   bandwidth=points.bandwidth[:, None] * 1e9, flops=points.flops[:, None] * 1e12)
+    wide = case.machine_with(points.bandwidth[:, None], points.flops[:, None])
     at = token_seconds(case.architecture, wide, prompt=points.prompt[:, None],
                        output=points.output[:, None], batch=points.batch[:, None], tokens=which,
                        **case.formats)

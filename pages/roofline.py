@@ -70,7 +70,7 @@ class Roofline:
 
         return {
             **roofline.columns(
-                machine, case.chip.bandwidth, case.chip.peak(points.weights), asked.prefill,
+                machine, case.chip.bandwidth, case.own_peak, asked.prefill,
                 asked.decode, _roofline_texts(language),
                 numbers.flop_per_second(machine.peak, language),
                 numbers.bytes_per_second(np.asarray(machine.bandwidth), language),

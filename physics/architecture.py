@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from physics.layers import Attention, Experts, LatentAttention, Layers
-from physics.quantisation import Quantisation
+from physics.quantisation import BF16, Quantisation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Architecture:
-    """A model.
+    """A model; two of them are the same only if they are one object.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Architecture:
     final_norms: int = 1
     embedding_is_active: bool = True
     longest_context: int | None = None
-    quantisation: Quantisation = Quantisation()
+    quantisation: Quantisation = BF16
     source: str = ""
     assumptions: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    parameters_by_part: Mapping[str, int] = field(init=False, compare=False)
+    parameters_by_part: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters_by_part", self._count_parts())

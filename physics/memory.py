@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +46,19 @@ def _matrix_bytes(
     architecture: Architecture, weights: str | ArrayLike, tp: ArrayLike
 ) -> NDArray[np.float64]:
     """Bytes of all matrices on all chips together, counted as the operators split them [B]."""
-    chips = np.asarray(tp)
+    if isinstance(weights, str) and np.ndim(tp) == 0:
+        return _matrix_bytes_of_one(architecture, weights, int(tp))
+    return _summed_matrices(architecture, weights, np.asarray(tp))
+
+
+@lru_cache(maxsize=1024)
+def _matrix_bytes_of_one(architecture: Architecture, weights: str, tp: int) -> NDArray[np.float64]:
+    return _summed_matrices(architecture, weights, np.asarray(tp))
+
+
+def _summed_matrices(
+    architecture: Architecture, weights: str | ArrayLike, chips: NDArray[np.int64]
+) -> NDArray[np.float64]:
     many = np.float64(2**40)  # tokens enough to touch every expert
     step = Pass(architecture, many, np.float64(1), np.float64(0), weights, np.float64(2), chips,
                 absorbed=False)

@@ -27,9 +27,6 @@ class Quantisation:
     bits: Mapping[str, float] = field(default_factory=dict)
     arithmetic: str = "bf16"
 
-    def __hash__(self) -> int:
-        return hash((self.method, tuple(sorted(self.bits.items())), self.arithmetic))
-
     def bytes_of(self, part: str) -> float:
         """Return the bytes of one weight of a part.
 
@@ -43,3 +40,7 @@ class Quantisation:
     def quantised(self, part: str) -> bool:
         """Return whether a part is stored in fewer than 16 bits."""
         return self.bits.get(part, 16.0) < 16.0
+
+
+BF16 = Quantisation()
+"""Sixteen bits everywhere."""

@@ -51,9 +51,20 @@ class Case:
     def machine(self) -> Machine:
         """The machine, its bandwidth and peak arrays of shape (N,)."""
         points = self.points
-        return machine(self.chip, weights=points.weights, tp=points.tp,
-                       efficiency=points.efficiency, bandwidth=points.bandwidth * 1e9,
-                       flops=points.flops * 1e12)
+        return self.machine_with(points.bandwidth, points.flops)
+
+    def machine_with(self, bandwidth: np.ndarray, flops: np.ndarray) -> Machine:
+        """Put the machine together for a bandwidth [GB/s] and a peak [TFLOP/s] of any shape."""
+        points = self.points
+        return machine(self.chip, weights=points.weights, architecture=self.architecture,
+                       tp=points.tp, efficiency=points.efficiency, bandwidth=bandwidth * 1e9,
+                       flops=flops * 1e12)
+
+    @property
+    def own_peak(self) -> float:
+        """Peak of the linear layers on the chip of the catalogue [FLOP/s]."""
+        own = machine(self.chip, weights=self.points.weights, architecture=self.architecture)
+        return float(own.peak)
 
     @cached_property
     def unit_machine(self) -> Machine:
@@ -81,7 +92,7 @@ class Case:
     @cached_property
     def weight_bytes(self) -> float:
         """Bytes of the weights."""
-        return float(weight_bytes(self.architecture, self.points.weights))
+        return float(weight_bytes(self.architecture, self.points.weights, self.points.tp))
 
     @property
     def weight_seconds(self) -> np.ndarray:
@@ -116,24 +127,31 @@ class Case:
     def misfit(self, words: Words) -> list[str]:
         """Say, for each point that does not fit, by how much and what would fit; '' elsewhere."""
         texts = [""] * len(self.points)
+        written: dict[tuple[float, float], str] = {}
         for index in np.flatnonzero(~self.fits):
-            nearest = nearest_that_fits(
-                self.architecture, self.machine, batch=float(self.points.batch[index]),
-                tokens=float(self.tokens[index]), **self.formats)
-            offers = [
-                nearest.batch and words("misfit.batch", batch=numbers.number(nearest.batch, words)),
-                nearest.tp and words("misfit.tp", tp=numbers.chip_count(nearest.tp, words)),
-                nearest.weights and words("misfit.weights", format=nearest.weights),
-                nearest.kv and words("misfit.kv", format=nearest.kv),
-            ]
-            offers = [offer for offer in offers if offer]
-            texts[index] = words(
-                "misfit.some" if offers else "misfit.none",
-                short=numbers.bytes_decimal(float(self.short[index]), words),
-                memory=numbers.bytes_decimal(self.capacity, words),
-                offers=", ".join(offers),
-            )
+            # Bandwidth and peak change nothing here, so many points share their answer.
+            key = (float(self.points.batch[index]), float(self.tokens[index]))
+            if key not in written:
+                written[key] = self._misfit_text(*key, float(self.short[index]), words)
+            texts[index] = written[key]
         return texts
+
+    def _misfit_text(self, batch: float, tokens: float, short: float, words: Words) -> str:
+        nearest = nearest_that_fits(self.architecture, self.machine, batch=batch, tokens=tokens,
+                                    **self.formats)
+        offers = [
+            nearest.batch and words("misfit.batch", batch=numbers.number(nearest.batch, words)),
+            nearest.tp and words("misfit.tp", tp=numbers.chip_count(nearest.tp, words)),
+            nearest.weights and words("misfit.weights", format=nearest.weights),
+            nearest.kv and words("misfit.kv", format=nearest.kv),
+        ]
+        offers = [offer for offer in offers if offer]
+        return words(
+            "misfit.some" if offers else "misfit.none",
+            short=numbers.bytes_decimal(short, words),
+            memory=numbers.bytes_decimal(self.capacity, words),
+            offers=", ".join(offers),
+        )
 
 
 def or_misfit(sentences: list[str], misfits: list[str]) -> list[str]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Page
 
+# Where the pages with a player stand.
+PAGES = dict(
+    page.split("=")
+    for page in os.environ.get(
+        "EXPLORABLE_PAGES",
+        "roofline=/roofline one-request=/ kv-cache=/kv-cache decode-shift=/decode-shift",
+    ).split()
+)
 READY = ".player[data-ready][data-tables]"
 SETTLE_MS = 600  # longer than the player waits before it takes things to be at rest
 
@@ -69,12 +78,12 @@ def place(page: Page, name: str) -> float:
     return float(page.locator(f".player-slider input[name={name}]").input_value())
 
 
-def table_of(page: Page, path: str = "/roofline", **more: str) -> dict[str, Any]:
+def table_of(page: Page, name: str = "roofline", **more: str) -> dict[str, Any]:
     """Ask the server for the table of the page's present URL."""
     parts = urlsplit(page.url)
     query = {**dict(parse_qsl(parts.query)), **more}
     query.pop("lecture", None)
-    answer = page.request.get(f"{parts.scheme}://{parts.netloc}/table{path}", params=query)
+    answer = page.request.get(f"{parts.scheme}://{parts.netloc}/table/{name}", params=query)
     assert answer.ok, answer.text()
     return answer.json()
 

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.player_page import (
+    PAGES,
     SETTLE_MS,
     differences,
     drawn_outlines,
@@ -36,17 +37,21 @@ def roofline(page: Page, server: str) -> Page:
     return page
 
 
-def test_figures_and_texts_equal_the_table_at_several_stops(roofline: Page) -> None:
-    table = table_of(roofline)
-    for name in slider_names(roofline):
-        last = len(table["sliders"][name]["stops"]) - 1
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_and_texts_equal_the_table_at_several_stops(
+    page: Page, server: str, name: str
+) -> None:
+    open_player(page, server, PAGES[name])
+    table = table_of(page, name)
+    for slider in slider_names(page):
+        last = len(table["sliders"][slider]["stops"]) - 1
         for index in {0, last // 3, (2 * last) // 3, last}:
-            slide_input(roofline, name, index)
-            roofline.wait_for_timeout(SETTLE_MS)
-            assert differences(roofline, table, name, index) == []
-            shown = roofline.locator(f"label[for=slide-{name}] + output").inner_text()
-            assert shown == table["sliders"][name]["texts"][index].replace("\xa0", " ")
-        slide_input(roofline, name, table["sliders"][name]["index"])
+            slide_input(page, slider, index)
+            page.wait_for_timeout(SETTLE_MS)
+            assert differences(page, table, slider, index) == []
+            shown = page.locator(f"label[for=slide-{slider}] + output").inner_text()
+            assert shown == table["sliders"][slider]["texts"][index].replace("\xa0", " ")
+        slide_input(page, slider, table["sliders"][slider]["index"])
 
 
 def test_other_sliders_follow_the_released_one(roofline: Page) -> None:
@@ -60,20 +65,24 @@ def test_other_sliders_follow_the_released_one(roofline: Page) -> None:
         assert differences(roofline, table, second, index) == []
 
 
-def test_what_is_moved_directly_equals_what_plotly_draws(roofline: Page) -> None:
-    for name in slider_names(roofline):
-        last = int(roofline.locator(f".player-slider input[name={name}]").get_attribute("max"))
-        for index in {1, last // 2, last - 1}:
-            slide_input(roofline, name, index)
-            roofline.evaluate("() => new Promise(requestAnimationFrame)")
-            roofline.evaluate("() => new Promise(requestAnimationFrame)")
-            direct = drawn_outlines(roofline)
-            roofline.wait_for_timeout(SETTLE_MS)
-            settled = drawn_outlines(roofline)
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_moved_directly_equals_what_plotly_draws(
+    page: Page, server: str, name: str
+) -> None:
+    open_player(page, server, PAGES[name])
+    for slider in slider_names(page):
+        last = int(page.locator(f".player-slider input[name={slider}]").get_attribute("max"))
+        for index in sorted({1, last // 2, last - 1}):
+            slide_input(page, slider, index)
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+            direct = drawn_outlines(page)
+            page.wait_for_timeout(SETTLE_MS)
+            settled = drawn_outlines(page)
             assert [item[:3] for item in direct] == [item[:3] for item in settled]
             for moved, plotly in zip(direct, settled, strict=True):
                 # Plotly moves the edges of bars to whole pixels.
-                assert moved[3] == pytest.approx(plotly[3], abs=1.0), (moved, plotly)
+                assert moved[3] == pytest.approx(plotly[3], abs=1.0), (slider, index, moved[:3])
 
 
 def test_dragging_sends_nothing_and_release_asks_for_one_table(roofline: Page) -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from physics.architecture import Architecture, Attention, Dense, LatentAttention, Layers
+from physics.architecture import Architecture
 from physics.catalogue import ASSETS
 from physics.chips import chip
-from physics.config_file import read_config
+from physics.config import read_config
+from physics.layers import Attention, Dense, LatentAttention, Layers
 from physics.machine import Machine, machine
 
 
@@ -21,7 +22,7 @@ def multi_head(*, layers: int, hidden: int, vocabulary: int, head_dim: int = 128
     block = Layers(layers, Attention(heads, heads, head_dim, head_dim),
                    Dense(4 * hidden, gated=False))
     return Architecture("printed", "printed", hidden, vocabulary, (block,), tied_head=True,
-                        positions=positions)
+                        extra_embedding=positions * hidden)
 
 
 GPT2 = multi_head(layers=12, hidden=768, vocabulary=50257, head_dim=64, positions=1024)

@@ -79,7 +79,7 @@ def gib(architecture: Architecture, tokens: int, sequences: int = 1) -> float:
 def block_parameters(architecture: Architecture) -> float:
     """Parameters of one layer with its norms."""
     group = architecture.groups[0]
-    matrices = group.attention.parameters(architecture.hidden) + group.mlp.parameters(
+    matrices = group.attention.parameters(architecture.hidden) + group.network.parameters(
         architecture.hidden)
     return matrices + architecture.norms_per_layer * architecture.hidden
 
@@ -126,7 +126,7 @@ FLOP = {
         lambda: part(decode(GPT2, H100, batch=1024, context=1), "head"),
         because="all 1024 positions; here the head runs once a sequence, hence 1024 sequences"),
     "gpt2_palm_train_flops": Case(
-        lambda: 3 * (2 * (GPT2.parameters - GPT2.positions * GPT2.hidden) * 1024
+        lambda: 3 * (2 * (GPT2.parameters - GPT2.extra_embedding) * 1024
                      + full_matrix_attention(GPT2, 1024)),
         because="training is three forward passes; position table not counted; full matrix"),
     "kipply_52b_flops_per_token": Case(

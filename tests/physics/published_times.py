@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from physics.architecture import Architecture, Attention, Dense, Layers
+from physics.architecture import Architecture
 from physics.catalogue import model
 from physics.chips import chip
+from physics.layers import Attention, Dense, Layers
 from physics.machine import Efficiency, Machine, machine
 from physics.request import request
 from physics.step import Step, decode, prefill

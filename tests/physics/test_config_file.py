@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from physics.architecture import Experts
+from physics.layers import Experts
 from physics.catalogue import models
-from physics.config_file import read_config
+from physics.config import read_config
 from physics.errors import InputError
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 4,
@@ -33,7 +33,7 @@ def test_layers_of_two_kinds():
     """gpt-oss: every other layer has a window of 128; DeepSeek-V3: three dense layers first."""
     assert {(g.count, g.attention.window) for g in models()["gpt-oss-20b"].groups} == {
         (12, 128), (12, None)}
-    assert [(g.count, isinstance(g.mlp, Experts)) for g in models()["deepseek-v3"].groups] == [
+    assert [(g.count, isinstance(g.network, Experts)) for g in models()["deepseek-v3"].groups] == [
         (3, False), (58, True)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from physics.catalogue import model, models
-from physics.config_file import read_config
+from physics.config import read_config
 
 TOTALS = {
     # Elements of the published safetensors files, as the Hugging Face API states them.

@@ -137,13 +137,13 @@ class Player {
     let table;
     try {
       table = await this.client.fetch(query);
-    } catch {
+    } catch (error) {
       if (this.waitingFor !== ticket) return;
       clearTimeout(this.timers.waiting);
       this.page.say(words.failed);
       this.waitingFor = null;
       this.restLater();
-      if (attempt < RETRY_MS.length) {
+      if (!error.refused && attempt < RETRY_MS.length) {
         const again = () => this.goTo(query, { attempt: attempt + 1 });
         this.timers.retry = setTimeout(again, RETRY_MS[attempt]);
       }

@@ -50,7 +50,10 @@ export class TableClient {
     let table;
     try {
       const response = await fetch(address, { signal: request.signal });
-      if (!response.ok) throw new Error((await response.json()).error);
+      if (!response.ok) {
+        const refused = response.status < 500; // asking again would not help
+        throw Object.assign(new Error(`${address}: ${response.status}`), { refused });
+      }
       table = await response.json();
     } catch (error) {
       if (request.signal.aborted) return null;
