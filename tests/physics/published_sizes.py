@@ -84,6 +84,12 @@ def block_parameters(architecture: Architecture) -> float:
     return matrices + architecture.norms_per_layer * architecture.hidden
 
 
+def kv_elements(architecture: Architecture) -> int:
+    """Elements that a token adds to the cache of one layer."""
+    attention = architecture.groups[0].attention
+    return attention.kv_heads * attention.elements_per_kv_head
+
+
 def tokens_beside_52b(cards: int) -> float:
     """Tokens of cache that fit beside kipply's 52B model on cards of 40 GB, taken as one pool."""
     pool = replace(machine(chip("a100-sxm-40gb")), capacity=cards * 40e9)
@@ -92,8 +98,8 @@ def tokens_beside_52b(cards: int) -> float:
 
 def linear_intensity(rows: int, inputs: int, outputs: int) -> float:
     two, one = np.float64(2), np.float64(1)
-    step = Pass(np.float64(rows), one, one, two, two, np.int64(1), absorbed=False)
-    work = linear("any", 1, step, inputs, outputs)
+    step = Pass(GPT2, np.float64(rows), one, one, "bf16", two, np.int64(1), absorbed=False)
+    work = linear("any", 1, step, inputs, outputs, "mlp")
     return float(work.flop / (work.weight_bytes + work.activation_bytes))
 
 
@@ -132,7 +138,7 @@ FLOP = {
     "kipply_52b_flops_per_token": Case(
         lambda: block_flop(KIPPLY_52B, 1), because="blocks only, without attention over the cache"),
     "kipply_kv_fraction": Case(
-        lambda: KIPPLY_52B.groups[0].attention.kv_elements_per_token * KIPPLY_52B.hidden
+        lambda: kv_elements(KIPPLY_52B) * KIPPLY_52B.hidden
         / (block_parameters(KIPPLY_52B) - 2 * KIPPLY_52B.hidden),
         5e-8, DIGIT),
     "sb_attn_eq_proj": Case(
@@ -175,7 +181,7 @@ KV_CACHE = {
     "kv_ratio_qwen_dsv3": Case(
         lambda: kv_bytes_per_token(model("qwen2.5-72b")) / kv_bytes_per_token(model("deepseek-v3")),
         0.005, DIGIT),
-    "mla_equiv_gqa_groups": Case(lambda: DEEPSEEK_V2_ATTENTION.kv_elements_per_token / (2 * 128)),
+    "mla_equiv_gqa_groups": Case(lambda: DEEPSEEK_V2_ATTENTION.latent / (2 * 128)),
     "dsv2_kv_reduction": Case(
         lambda: 100 * (1 - kv_bytes_per_token(DEEPSEEK_V2, "fp8") * 6 / 8
                        / kv_bytes_per_token(grouped(layers=95, hidden=8192, heads=64))),

@@ -23,6 +23,7 @@ from tests.physics.published_models import (
     v5e,
     without_link_time,
 )
+from tests.physics.published_sizes import kv_elements
 
 DIGIT = "the last printed digit"
 
@@ -134,8 +135,7 @@ def gopher_step(batch: int) -> Step:
 
 def kv_projection_ms() -> float:
     """Read the key and value projections of all 64 layers of the 52B model [ms]."""
-    group = KIPPLY_52B.groups[0]
-    elements = group.count * group.attention.kv_elements_per_token * KIPPLY_52B.hidden
+    elements = KIPPLY_52B.layers * kv_elements(KIPPLY_52B) * KIPPLY_52B.hidden
     return elements * 2 / 1.5e12 * 1e3
 
 

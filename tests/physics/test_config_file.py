@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from physics.layers import Experts
 from physics.catalogue import models
 from physics.config import read_config
 from physics.errors import InputError
+from physics.layers import Experts
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 4,
          "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128,

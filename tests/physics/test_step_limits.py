@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from physics.architecture import Architecture
 from physics.catalogue import models
 from physics.chips import chip
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
@@ -33,17 +34,10 @@ def test_endless_peak_leaves_only_the_traffic(slug):
         assert step.mbu == pytest.approx(1)
 
 
-def linear_parameters(architecture) -> float:
-    """Matrices that every decoded token passes: no lookup, no norms, no idle experts.
-
-    Biases are no matrices, and are well under a thousandth of a model that has them.
-    """
-    parts = architecture.parameters_by_part
-    head = architecture.vocabulary * architecture.hidden
-    idle = sum(group.count * group.mlp.idle_parameters(architecture.hidden)
-               for group in architecture.groups if hasattr(group.mlp, "idle_parameters"))
-    return (sum(parts[name] for name in ("attention", "mlp", "experts", "shared_experts", "router"))
-            + head - idle)
+def recurrent_flop(architecture: Architecture) -> float:
+    """FLOP of the recurrences and their short convolutions for one token."""
+    return sum(group.count * (mixer.flop_per_token + 2.0 * mixer.conv_channels * mixer.conv_kernel)
+               for group in architecture.groups if (mixer := group.recurrent))
 
 
 @pytest.mark.parametrize("slug", list(models()))
@@ -53,13 +47,14 @@ def test_decode_flop_is_two_a_parameter_and_the_attention(slug, context):
     architecture = models()[slug]
     step = decode(architecture, machine(chip("h100-sxm")), batch=3, context=context)
     attention = 0.0
-    for group in architecture.groups:
-        each = group.attention
+    for count, each in architecture.attentions():
         seen = min(context + 1, each.window or context + 1)
+        if each.chunked:  # a query sees its chunk up to itself
+            seen = context % each.window + 1
         dims = (2 * each.kv_rank + each.rope_dim if isinstance(each, LatentAttention)
                 else each.key_dim + each.value_dim)
-        attention += group.count * 2.0 * each.heads * dims * seen
-    right = 3 * (2 * linear_parameters(architecture) + attention)
+        attention += count * 2.0 * each.heads * dims * seen
+    right = 3 * (2 * linear_parameters(architecture) + attention + recurrent_flop(architecture))
     assert float(step.flop) == pytest.approx(right, rel=1e-3)
 
 
@@ -85,5 +80,5 @@ def test_at_endless_batch_the_intensity_is_that_of_attention_and_matrices(slug, 
 def test_without_context_only_the_new_token_is_in_the_cache(slug):
     architecture = models()[slug]
     step = decode(architecture, machine(chip("h100-sxm")), batch=5, context=0)
-    once = 5 * kv_bytes_per_sequence(architecture, 1)
+    once = 5 * kv_bytes_per_sequence(architecture, 1)  # with the state of recurrent layers
     assert step.kv_bytes == 2 * once  # written, and read by the query of the same token
