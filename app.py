@@ -16,6 +16,7 @@ from pages.shared.state import open_session
 
 # In the order of the menu; the first stands at the bare address.
 VIEWS = (one_request.VIEW, roofline.VIEW, kv_cache.VIEW, decode_shift.VIEW)
+SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 
 # A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first
 # visitor of a fresh process would be shown a bare file of it.
@@ -31,7 +32,9 @@ def show() -> None:
     """Show the page that the browser asks for."""
     session = open_session()
     words = session.words
-    st.set_page_config(page_title=words("app.title"), layout="wide")
+    st.set_page_config(
+        page_title=words("app.title"), layout="wide", initial_sidebar_state=SIDEBAR_PIXELS
+    )
     browser_part(words)
     pages = {
         view.name: st.Page(

@@ -9,7 +9,7 @@ import numpy as np
 from pages.shared import colours, numbers
 from pages.shared.figures import growth, memory
 from pages.shared.language import Words
-from pages.shared.player.view import Column, Description, Readout, Section, Sweep
+from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
@@ -20,8 +20,13 @@ from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
 from physics.memory import longest_sequence
 from physics.recompute import flop_with_cache, flop_without_cache
 
-COMPARED = ("llama-2-7b", "llama-3.1-8b", "gpt-oss-120b", "deepseek-v3")
+COMPARED = ("llama-2-7b", "llama-3.1-8b", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b",
+            "nemotron-3-nano-30b-a3b")
 """Models of different attention, drawn beside the one picked."""
+
+
+LONG = 131_072
+"""Tokens of the long sequence in the table."""
 
 
 class KvCache:
@@ -57,6 +62,7 @@ class KvCache:
             sections=(
                 Section(words("section.formula"), "formula"),
                 Section(words("kv-cache.without_title"), "without"),
+                Section(words("kv-cache.kinds_title"), "kinds"),
                 Section(words("section.honest"), "honest"),
                 Section(words("section.takeaway"), "takeaway"),
             ),
@@ -99,6 +105,7 @@ class KvCache:
             "t/sentence": _sentences(case, write, words),
             "t/formula": words.each("kv-cache.formula", write),
             "t/without": words.each("kv-cache.without", write),
+            "t/kinds": Same(_kinds_table([*others, points.model], kv, words)),
             "t/honest": words.each("kv-cache.honest", write),
             "t/takeaway": words.each("kv-cache.takeaway", write),
             "t/alt_growth": words.each("kv-cache.alt_growth", write),
@@ -111,6 +118,22 @@ VIEW = KvCache()
 
 def _others(slug: str) -> list[str]:
     return [other for other in COMPARED if other != slug]
+
+
+def _kinds_table(slugs: list[str], kv: str, words: Words) -> str:
+    """Write what models keep for each token, and for a long sequence, as a table."""
+    heads = ("table.model", "table.attention", "table.per_token", "table.long", "table.against")
+    cells = "".join(f"<th scope='col'>{words(head)}</th>" for head in heads)
+    most = float(kv_bytes_per_sequence(model("llama-2-7b"), LONG, kv))
+    rows = []
+    for slug in sorted(slugs, key=lambda slug: -kv_bytes_per_sequence(model(slug), LONG, kv)):
+        one = model(slug)
+        held = float(kv_bytes_per_sequence(one, LONG, kv))
+        texts = (one.name, one.attention_kind,
+                 numbers.bytes_decimal(float(kv_bytes_per_token(one, kv)), words),
+                 numbers.bytes_decimal(held, words), numbers.multiple(most / held, words))
+        rows.append("<tr>" + "".join(f"<td>{text}</td>" for text in texts) + "</tr>")
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _label(slug: str, words: Words) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours, numbers
-from pages.shared.figures import parts, roofline
+from pages.shared.figures import experts, parts, roofline
 from pages.shared.sources import Source
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
@@ -17,6 +17,7 @@ from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.case import Case, or_misfit
 from physics.limits import compute_bound_prompt
+from physics.operators import distinct_experts
 from physics.roofline import ridge_flop_per_byte
 from physics.step import Step
 
@@ -39,11 +40,16 @@ class Roofline:
         """Say what stands on the page."""
         words = language
         show_all = scenario.tp > 1 or scenario.efficiency != "ideal"
+        mixture = scenario.model_architecture().experts
+        figures = [
+            roofline.skeleton(_roofline_texts(words), words.separators),
+            parts.skeleton(_parts_texts(words), words.separators, show_all=show_all),
+        ]
+        if mixture:
+            figures.append(experts.skeleton(_experts_texts(words), mixture.experts,
+                                            words.separators))
         return Description(
-            figures=(
-                roofline.skeleton(_roofline_texts(words), words.separators),
-                parts.skeleton(_parts_texts(words), words.separators, show_all=show_all),
-            ),
+            figures=figures,
             readouts=(
                 Readout("prefill", words("roofline.prefill"), colours.PREFILL.colour),
                 Readout("decode", words("roofline.decode"), colours.DECODE.colour),
@@ -79,6 +85,7 @@ class Roofline:
                 hover,
             ),
             **parts.columns(asked.prefill, asked.decode),
+            **_expert_columns(case, language),
             **_words(case, ridge, language),
         }
 
@@ -116,6 +123,34 @@ def _parts_texts(words: Words) -> parts.Texts:
         linear=words("part.linear"),
         attention=words("part.attention"),
     )
+
+
+def _experts_texts(words: Words) -> experts.Texts:
+    return experts.Texts(
+        tokens_axis=words("axis.step_tokens"),
+        experts_axis=words("axis.experts"),
+        line=words("roofline.experts_line"),
+        prefill=words("phase.prefill"),
+        decode=words("phase.decode"),
+    )
+
+
+def _expert_columns(case: Case, words: Words) -> dict[str, Column]:
+    """Return the experts that both phases touch; nothing for a dense model."""
+    mixture = case.architecture.experts
+    if mixture is None:
+        return {}
+    tokens = {"decode": case.points.batch, "prefill": case.points.batch * case.points.prompt}
+    touched = {phase: distinct_experts(mixture.experts, mixture.top_k, count)
+               for phase, count in tokens.items()}
+    write = {phase: numbers.number(count, words) for phase, count in touched.items()}
+    write["all"] = [str(mixture.experts)] * len(case.points)
+    return {
+        **experts.columns(mixture, tokens["decode"], tokens["prefill"],
+                          words.each("roofline.experts_decode", write),
+                          words.each("roofline.experts_prefill", write)),
+        "t/alt_experts": words.each("roofline.alt_experts", write),
+    }
 
 
 def _hover(step: Step, words: Words, whole: str | None) -> Any:

@@ -102,20 +102,33 @@ def figure_values(page: Page, figure: str) -> list[dict[str, Any]]:
 
 
 def drawn_outlines(page: Page) -> list[list[Any]]:
-    """Give every line, marker and text as it stands in the SVG, hidden ones left out."""
+    """Give every line, area, marker, bar and text as it stands in the SVG, hidden ones left out.
+
+    Each is its class, its text, its fill and numbers: points along a line or an area (Plotly
+    leaves out points that lie on a straight line), or the outline's and the place's own numbers.
+    """
     return page.evaluate(
-        """() => [...document.querySelectorAll('.player-figure')].flatMap((figure) =>
-          [...figure.querySelectorAll('.js-line, path.point, .textpoint, .bars path')]
-            .filter((e) => e.style.display !== 'none'
-              && !(e.matches('.textpoint') && e.textContent === ''))
-            .map((e) => {
-              const text = e.querySelector('text');
-              const fill = e.classList.contains('point') ? getComputedStyle(e).fill : '';
-              const numbers = `${e.getAttribute('d') ?? ''} ${e.getAttribute('transform') ?? ''} ${
-                text ? `${text.getAttribute('x')} ${text.getAttribute('y')}` : ''}`
-                .match(/-?[\\d.]+(e-?\\d+)?/g)?.map(Number) ?? [];
-              return [e.getAttribute('class'), text?.textContent ?? '', fill, numbers];
-            }))"""
+        """() => {
+          const along = (path) => {
+            const length = path.getTotalLength();
+            return Array.from({ length: 25 }, (_, i) => path.getPointAtLength((length * i) / 24))
+              .flatMap(({ x, y }) => [x, y]);
+          };
+          const numbers = (text) => text.match(/-?[\\d.]+(e-?\\d+)?/g)?.map(Number) ?? [];
+          const kinds = '.js-line, .js-fill, path.point, .textpoint, .bars path';
+          return [...document.querySelectorAll('.player-figure')].flatMap((figure) =>
+            [...figure.querySelectorAll(kinds)]
+              .filter((e) => e.style.display !== 'none'
+                && !(e.matches('.textpoint') && e.textContent === ''))
+              .map((e) => {
+                const text = e.querySelector('text');
+                const fill = e.matches('path.point') ? getComputedStyle(e).fill : '';
+                const where = e.matches('.js-line, .js-fill') ? along(e) : numbers(
+                  [e.getAttribute('d'), e.getAttribute('transform'),
+                   text?.getAttribute('x'), text?.getAttribute('y')].join(' '));
+                return [e.getAttribute('class'), text?.textContent ?? '', fill, where];
+              }));
+        }"""
     )
 
 

@@ -20,10 +20,10 @@ from tests.physics.strategies import batches, some_format, some_model, tokens
 @given(some_model, st.integers(1, 50_000), st.integers(1, 50_000))
 def test_two_chunks_attend_to_what_one_prefill_attends_to(architecture, first, second):
     a, b = float(first), float(second)
-    for group in architecture.groups:
-        for window, chunked in ((group.attention.window, False), (128, False), (4096, False),
-                                (1000, True)):
-            attention = replace(group.attention, window=window, chunked=chunked)
+    for _, own in architecture.attentions():
+        for window, chunked in ((own.window, own.chunked), (own.window, False), (128, False),
+                                (4096, False), (1000, True)):
+            attention = replace(own, window=window, chunked=chunked and window is not None)
             together = attended_pairs(attention, np.float64(a + b), np.float64(0))
             parts = (attended_pairs(attention, np.float64(a), np.float64(0))
                      + attended_pairs(attention, np.float64(b), np.float64(a)))
@@ -62,4 +62,6 @@ def test_each_token_is_written_once_and_each_visible_one_read_once(
     step = prefill(architecture, machine(chip("h100-sxm")), batch=batch, prompt=new,
                    cached_tokens=cached, kv=kv)
     a_token = batch * float(kv_bytes_per_token(architecture, kv))
-    assert float(step.kv_bytes) == pytest.approx(a_token * ((new + cached) + new), rel=1e-12)
+    states = batch * architecture.state_bytes  # of recurrent layers: read and written once
+    assert float(step.kv_bytes) == pytest.approx(a_token * ((new + cached) + new) + 2 * states,
+                                                 rel=1e-12)

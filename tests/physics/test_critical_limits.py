@@ -33,7 +33,8 @@ def test_critical_context_is_where_a_step_at_endless_batch_changes_what_binds(sl
     In fp8 the linear layers run at the fp8 peak and attention at the bf16 peak.
     """
     architecture, on = model(slug), machine(chip("h100-sxm"), weights=weights)
-    claimed = float(critical_context(architecture, on.peak, on.bandwidth, kv))
+    claimed = float(critical_context(architecture, on.peak, on.bandwidth, kv,
+                                     peak_ratio=on.peak / on.attention_peak))
     contexts = np.unique(np.geomspace(2, 10**6, 4000).round())
     step = decode(architecture, on, batch=1e12, context=contexts, weights=weights, kv=kv)
     memory_bound = step.kv_bytes / on.bandwidth > step.totals[0]

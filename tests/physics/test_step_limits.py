@@ -34,9 +34,13 @@ def test_endless_peak_leaves_only_the_traffic(slug):
         assert step.mbu == pytest.approx(1)
 
 
+FLOP_PER_STATE_ELEMENT = {"Mamba": 5.0, "Mamba-2": 5.0, "gated delta net": 7.0}
+"""Decay, update and read-out; the delta rule also looks up and corrects what a key holds."""
+
+
 def recurrent_flop(architecture: Architecture) -> float:
-    """FLOP of the recurrences and their short convolutions for one token."""
-    return sum(group.count * (mixer.flop_per_token + 2.0 * mixer.conv_channels * mixer.conv_kernel)
+    """FLOP of the recurrences for one token; their small matrices are parameters like others."""
+    return sum(group.count * FLOP_PER_STATE_ELEMENT[mixer.kind] * mixer.state_elements
                for group in architecture.groups if (mixer := group.recurrent))
 
 

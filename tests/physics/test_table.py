@@ -160,7 +160,7 @@ def test_a_byte_order_mark_and_windows_line_ends(answers):
 def test_blanks_around_names_and_cells(answers):
     got = answers(" batch , model \n 8 , LLAMA-2-7B \n")
     assert int(got[0]["parameters"]) == 6_738_415_616
-    assert float(got[0]["kv_bytes"]) == 8 * float(got[0]["kv_bytes_per_sequence"])
+    assert float(got[0]["kv_bytes_all_chips"]) == 8 * float(got[0]["kv_bytes_per_sequence"])
 
 
 def test_an_option_in_another_case_is_never_passed_over(write, capsys):

@@ -30,12 +30,15 @@ class Figure:
         Height in CSS pixels.
     share : float
         Share of the row's width; figures wrap on narrow screens.
+    below : bool
+        Stands under the live sentence, not beside the first figure.
     """
 
     name: str
     spec: Mapping[str, Any]
     height: int = 400
     share: float = 1.0
+    below: bool = False
 
 
 @dataclass(frozen=True)

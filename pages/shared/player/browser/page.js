@@ -2,7 +2,7 @@
 
 export class Page {
   constructor(parent, description) {
-    const { figures, readouts, sliders, words, sections, sentence, play } = description;
+    const { figures, readouts, sliders, words, sections, sentence, stream, play } = description;
     this.slots = new Map(); // slot name -> elements that show it
     this.inView = new Set(); // sections that can be seen
     this.frame = make("div", "player-frame", parent); // narrow or wide by its own width
@@ -11,8 +11,9 @@ export class Page {
     this.sliders = new Map();
 
     const top = make("div", "player-figures", this.root);
+    const more = figures.some(({ below }) => below) ? make("div", "player-more") : null;
     for (const figure of figures) {
-      const node = make("div", "player-figure", top);
+      const node = make("div", "player-figure", figure.below ? more : top);
       node.style.setProperty("--share", figure.share);
       node.style.setProperty("--height", `${figure.height}px`);
       node.setAttribute("role", "img");
@@ -49,6 +50,12 @@ export class Page {
     const grid = make("div", "player-sliders", bar);
     for (const slider of sliders) this.sliders.set(slider.name, new SliderField(grid, slider));
 
+    if (stream) {
+      const running = make("p", "player-stream", this.root);
+      running.setAttribute("aria-hidden", "true");
+      this.slot(stream, running);
+    }
+
     // The sentence changes with each frame; the one that is read aloud waits until things rest.
     const visible = make("p", "player-sentence", this.root);
     visible.setAttribute("aria-hidden", "true");
@@ -58,6 +65,7 @@ export class Page {
     this.spoken.setAttribute("aria-live", "polite");
     this.status = make("p", "player-status", this.root);
     this.status.setAttribute("role", "status");
+    if (more) this.root.append(more);
 
     const watch = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
