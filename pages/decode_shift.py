@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
+from pages.shared.case import Case
 from pages.shared.figures import phase_map, shift
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Section, Sweep
@@ -14,7 +15,6 @@ from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
-from pages.shared.case import Case
 from physics.frontier import compute_bound_batch
 from physics.limits import critical_batch, critical_context, plateau_intensity
 from physics.memory import max_batch
@@ -29,8 +29,10 @@ class DecodeShift:
     sliders = ("batch", "prompt", "bandwidth", "flops")
     next = ("roofline", "kv-cache")
     sources = (
-        Source("JAX scaling book, part 7: inference",
-               "https://jax-ml.github.io/scaling-book/inference/"),
+        Source(
+            "JAX scaling book, part 7: inference",
+            "https://jax-ml.github.io/scaling-book/inference/",
+        ),
         Source("Recasens et al.: Mind the memory gap (2025)", "https://arxiv.org/abs/2503.08311"),
         Source("Opportunistic expert activation (2025)", "https://arxiv.org/abs/2511.02237"),
     )
@@ -64,12 +66,23 @@ class DecodeShift:
         words, case = language, Case(points)
         architecture, machine = case.architecture, case.machine
         ridge = ridge_flop_per_byte(machine.peak, machine.bandwidth)
-        swept = decode(architecture, case.unit_machine, batch=shift.BATCHES,
-                       context=case.context[:, None], **case.formats)
+        swept = decode(
+            architecture,
+            case.unit_machine,
+            batch=shift.BATCHES,
+            context=case.context[:, None],
+            **case.formats,
+        )
         at = case.request.decode
         crossing = critical_batch(architecture, machine.peak, machine.bandwidth, points.weights)
-        critical = critical_context(architecture, machine.peak, machine.bandwidth, points.kv,
-                                    points.tp, np.divide(machine.peak, machine.attention_peak))
+        critical = critical_context(
+            architecture,
+            machine.peak,
+            machine.bandwidth,
+            points.kv,
+            points.tp,
+            np.divide(machine.peak, machine.attention_peak),
+        )
         write = _write(case, ridge, crossing, critical, words)
         texts = {
             "ridge": words.each("decode-shift.ridge_label", write),
@@ -82,16 +95,22 @@ class DecodeShift:
                 ridge,
                 [*(swept.intensity_of(some) for some in chosen), swept.intensity],
                 [*(at.intensity_of(some) for some in chosen), at.intensity],
-                points.batch, crossing, case.max_batch,
+                points.batch,
+                crossing,
+                case.max_batch,
                 [words("part.linear"), words("part.attention"), words("decode-shift.step")],
                 texts,
             ),
             **phase_map.columns(
-                compute_bound_batch(architecture, machine, contexts=phase_map.CONTEXTS,
-                                    **case.formats),
+                compute_bound_batch(
+                    architecture, machine, contexts=phase_map.CONTEXTS, **case.formats
+                ),
                 max_batch(architecture, machine, tokens=phase_map.CONTEXTS, **case.formats),
-                critical, case.context, points.batch,
-                words.each("decode-shift.critical_label", write), _map_texts(words),
+                critical,
+                case.context,
+                points.batch,
+                words.each("decode-shift.critical_label", write),
+                _map_texts(words),
             ),
             "t/intensity": words.each("decode-shift.intensity_readout", write),
             "t/crossing": words.each("decode-shift.crossing_readout", write),
@@ -137,8 +156,10 @@ def _map_texts(words: Words) -> phase_map.Texts:
 def _sentences(case: Case, write: dict[str, list[str]], words: Words) -> list[str]:
     sentences = words.each("decode-shift.sentence", write)
     misfits = case.misfit(words)
-    return [f"{text} {misfit}" if misfit else text
-            for text, misfit in zip(sentences, misfits, strict=True)]
+    return [
+        f"{text} {misfit}" if misfit else text
+        for text, misfit in zip(sentences, misfits, strict=True)
+    ]
 
 
 def _write(
@@ -159,15 +180,24 @@ def _write(
         "bound": [words(f"bound_by.{bound}") for bound in at.bound],
         "crossing": whole,
         "experts": [
-            words("decode-shift.experts", experts=experts.experts, top_k=experts.top_k,
-                  ratio=numbers.multiple(experts.experts / experts.top_k, words))
-            if experts else ""
-        ] * count,
-        "critical": [text if some else words("decode-shift.never")
-                     for text, some in zip(context_texts, limited, strict=True)],
-        "verdict": [words("decode-shift.beyond", critical=text) if some
-                    else words("decode-shift.no_limit")
-                    for text, some in zip(context_texts, limited, strict=True)],
+            words(
+                "decode-shift.experts",
+                experts=experts.experts,
+                top_k=experts.top_k,
+                ratio=numbers.multiple(experts.experts / experts.top_k, words),
+            )
+            if experts
+            else ""
+        ]
+        * count,
+        "critical": [
+            text if some else words("decode-shift.never")
+            for text, some in zip(context_texts, limited, strict=True)
+        ],
+        "verdict": [
+            words("decode-shift.beyond", critical=text) if some else words("decode-shift.no_limit")
+            for text, some in zip(context_texts, limited, strict=True)
+        ],
         "plateau": numbers.flop_per_byte(plateau, words),
         "room": numbers.number([int(value) for value in case.max_batch], words),
         "weights": [numbers.bytes_decimal(case.weight_bytes, words)] * count,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
+from pages.shared.case import Case
 from pages.shared.figures import growth, memory
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
@@ -14,14 +15,19 @@ from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
-from pages.shared.case import Case
 from physics.catalogue import model
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
 from physics.memory import longest_sequence
 from physics.recompute import flop_with_cache, flop_without_cache
 
-COMPARED = ("llama-2-7b", "llama-3.1-8b", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b",
-            "nemotron-3-nano-30b-a3b")
+COMPARED = (
+    "llama-2-7b",
+    "llama-3.1-8b",
+    "deepseek-v3",
+    "gpt-oss-120b",
+    "gemma-3-27b",
+    "nemotron-3-nano-30b-a3b",
+)
 """Models of different attention, drawn beside the one picked."""
 
 
@@ -85,18 +91,32 @@ class KvCache:
         write = _write(case, of_prompt, held, free, words)
         return {
             **growth.columns(
-                [line(slug) for slug in others], own, free, case.tokens, held,
+                [line(slug) for slug in others],
+                own,
+                free,
+                case.tokens,
+                held,
                 [*(_label(slug, words) for slug in others), _label(points.model, words)],
-                words.each("kv-cache.free_label", write), write["held"],
+                words.each("kv-cache.free_label", write),
+                write["held"],
             ),
             **memory.columns(
-                case.weight_bytes, of_prompt, held - of_prompt, case.capacity,
-                [list(row) for row in zip(
-                    words.each("kv-cache.weights_label", write),
-                    words.each("kv-cache.prompt_label", write),
-                    words.each("kv-cache.answer_label", write), strict=True)],
-                words("kv-cache.capacity_label",
-                      capacity=numbers.bytes_decimal(case.capacity, words)),
+                case.weight_bytes,
+                of_prompt,
+                held - of_prompt,
+                case.capacity,
+                [
+                    list(row)
+                    for row in zip(
+                        words.each("kv-cache.weights_label", write),
+                        words.each("kv-cache.prompt_label", write),
+                        words.each("kv-cache.answer_label", write),
+                        strict=True,
+                    )
+                ],
+                words(
+                    "kv-cache.capacity_label", capacity=numbers.bytes_decimal(case.capacity, words)
+                ),
             ),
             "t/per_token": words.each("kv-cache.per_token_readout", write),
             "t/held": words.each("kv-cache.held_readout", write),
@@ -129,9 +149,13 @@ def _kinds_table(slugs: list[str], kv: str, words: Words) -> str:
     for slug in sorted(slugs, key=lambda slug: -kv_bytes_per_sequence(model(slug), LONG, kv)):
         one = model(slug)
         held = float(kv_bytes_per_sequence(one, LONG, kv))
-        texts = (one.name, one.attention_kind,
-                 numbers.bytes_decimal(float(kv_bytes_per_token(one, kv)), words),
-                 numbers.bytes_decimal(held, words), numbers.multiple(most / held, words))
+        texts = (
+            one.name,
+            one.attention_kind,
+            numbers.bytes_decimal(float(kv_bytes_per_token(one, kv)), words),
+            numbers.bytes_decimal(held, words),
+            numbers.multiple(most / held, words),
+        )
         rows.append("<tr>" + "".join(f"<td>{text}</td>" for text in texts) + "</tr>")
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -172,12 +196,15 @@ def _write(
 ) -> dict[str, list[str]]:
     points, count = case.points, len(case.points)
     per_token = float(kv_bytes_per_token(case.architecture, points.kv))
-    longest = longest_sequence(case.architecture, case.machine, batch=points.batch,
-                               weights=points.weights, kv=points.kv)
-    with_cache = flop_with_cache(case.architecture, prompt=points.prompt, output=points.output,
-                                 batch=points.batch)
-    without = flop_without_cache(case.architecture, prompt=points.prompt, output=points.output,
-                                 batch=points.batch)
+    longest = longest_sequence(
+        case.architecture, case.machine, batch=points.batch, weights=points.weights, kv=points.kv
+    )
+    with_cache = flop_with_cache(
+        case.architecture, prompt=points.prompt, output=points.output, batch=points.batch
+    )
+    without = flop_without_cache(
+        case.architecture, prompt=points.prompt, output=points.output, batch=points.batch
+    )
     llama = float(kv_bytes_per_token(model("llama-2-7b"), points.kv))
     return {
         "model": [case.architecture.name] * count,

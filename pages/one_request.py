@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
+from pages.shared.case import Case, or_misfit
 from pages.shared.figures import timeline, ttft
 from pages.shared.language import Words
 from pages.shared.player.view import (
@@ -22,7 +23,6 @@ from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
-from pages.shared.case import Case, or_misfit
 from physics.kv_cache import kv_bytes_per_sequence
 from physics.request import token_seconds
 from physics.step import prefill
@@ -43,20 +43,29 @@ class OneRequest:
     sliders = ("prompt", "output", "batch", "bandwidth", "flops")
     next = ("roofline", "kv-cache")
     sources = (
-        Source("NVIDIA NIM: metrics of LLM inference",
-               "https://docs.nvidia.com/nim/benchmarking/llm/latest/metrics.html"),
-        Source("Databricks: LLM inference performance engineering",
-               "https://www.databricks.com/blog/llm-inference-performance-engineering-best-practices"),
-        Source("Pope et al.: Efficiently scaling transformer inference (2022)",
-               "https://arxiv.org/abs/2211.05102"),
+        Source(
+            "NVIDIA NIM: metrics of LLM inference",
+            "https://docs.nvidia.com/nim/benchmarking/llm/latest/metrics.html",
+        ),
+        Source(
+            "Databricks: LLM inference performance engineering",
+            "https://www.databricks.com/blog/llm-inference-performance-engineering-best-practices",
+        ),
+        Source(
+            "Pope et al.: Efficiently scaling transformer inference (2022)",
+            "https://arxiv.org/abs/2211.05102",
+        ),
     )
 
     def describe(self, scenario: Scenario, language: Words) -> Description:
         """Say what stands on the page."""
         words = language
-        speeds = ((1.0, words("player.real_time")), (0.1, words("player.slower", times="10")),
-                  (0.01, words("player.slower", times="100")), (10.0, words("player.faster",
-                                                                            times="10")))
+        speeds = (
+            (1.0, words("player.real_time")),
+            (0.1, words("player.slower", times="10")),
+            (0.01, words("player.slower", times="100")),
+            (10.0, words("player.faster", times="10")),
+        )
         return Description(
             figures=(
                 timeline.skeleton(_timeline_texts(words), words.separators),
@@ -87,22 +96,41 @@ class OneRequest:
         sweep = prefill(
             case.architecture,
             case.machine_with(points.bandwidth[:, None], points.flops[:, None]),
-            batch=points.batch[:, None], prompt=ttft.PROMPTS, **case.formats)
+            batch=points.batch[:, None],
+            prompt=ttft.PROMPTS,
+            **case.formats,
+        )
         weight_seconds = case.weight_seconds
         return {
             **timeline.columns(
                 asked,
-                [list(row) for row in zip(words.each("one-request.ttft_label", write),
-                                          words.each("one-request.itl_label", write),
-                                          words.each("one-request.e2e_label", write),
-                                          strict=True)],
-                [list(row) for row in zip(words.each("one-request.prefill_label", write),
-                                          words.each("one-request.decode_label", write),
-                                          strict=True)],
+                [
+                    list(row)
+                    for row in zip(
+                        words.each("one-request.ttft_label", write),
+                        words.each("one-request.itl_label", write),
+                        words.each("one-request.e2e_label", write),
+                        strict=True,
+                    )
+                ],
+                [
+                    list(row)
+                    for row in zip(
+                        words.each("one-request.prefill_label", write),
+                        words.each("one-request.decode_label", write),
+                        strict=True,
+                    )
+                ],
                 words.each("one-request.cache_label", write),
             ),
-            **ttft.columns(sweep.seconds_sum, weight_seconds, points.prompt, asked.ttft,
-                           write["ttft"], words("one-request.weights_label")),
+            **ttft.columns(
+                sweep.seconds_sum,
+                weight_seconds,
+                points.prompt,
+                asked.ttft,
+                write["ttft"],
+                words("one-request.weights_label"),
+            ),
             "t/ttft": write["ttft"],
             "t/itl": words.each("one-request.itl_readout", write),
             "t/e2e": write["e2e"],
@@ -123,18 +151,32 @@ class OneRequest:
         asked = _timed(case)
         if not case.fits[0]:
             return Timeline([0.0], [""], {})
-        prompt, output, batch = (float(getattr(case.points, name)[0])
-                                 for name in ("prompt", "output", "batch"))
+        prompt, output, batch = (
+            float(getattr(case.points, name)[0]) for name in ("prompt", "output", "batch")
+        )
         counts = np.unique(np.linspace(1, output, min(int(output), MOST_MOMENTS)).astype(int))
-        at = token_seconds(case.architecture, case.machine, prompt=prompt, output=output,
-                           batch=batch, tokens=counts, **case.formats)
+        at = token_seconds(
+            case.architecture,
+            case.machine,
+            prompt=prompt,
+            output=output,
+            batch=batch,
+            tokens=counts,
+            **case.formats,
+        )
         first = float(asked.ttft[0])
         seconds = np.concatenate([np.linspace(0, first, PREFILL_MOMENTS, endpoint=False), at])
         tokens = np.concatenate([np.zeros(PREFILL_MOMENTS, dtype=int), counts])
         shown = np.searchsorted(asked.moments[0], seconds, side="right")
         shown = np.where(tokens > 0, np.maximum(shown, 1), 0)
-        held = np.where(tokens > 0, batch * kv_bytes_per_sequence(
-            case.architecture, prompt + np.maximum(tokens - 1, 0), scenario.kv, scenario.tp), 0.0)
+        held = np.where(
+            tokens > 0,
+            batch
+            * kv_bytes_per_sequence(
+                case.architecture, prompt + np.maximum(tokens - 1, 0), scenario.kv, scenario.tp
+            ),
+            0.0,
+        )
         texts = _stream_tokens(int(output), words)
         return Timeline(
             seconds,
@@ -176,9 +218,15 @@ def _timed(case: Case) -> timeline.Request:
     ticks = np.linspace(0, 1, MOST_TICKS)
     which = 1 + np.round(ticks * (points.output[:, None] - 1))
     wide = case.machine_with(points.bandwidth[:, None], points.flops[:, None])
-    at = token_seconds(case.architecture, wide, prompt=points.prompt[:, None],
-                       output=points.output[:, None], batch=points.batch[:, None], tokens=which,
-                       **case.formats)
+    at = token_seconds(
+        case.architecture,
+        wide,
+        prompt=points.prompt[:, None],
+        output=points.output[:, None],
+        batch=points.batch[:, None],
+        tokens=which,
+        **case.formats,
+    )
     cached = kv_bytes_per_sequence(case.architecture, points.prompt, points.kv, points.tp)
     last = points.prompt + np.maximum(points.output - 1, 0)
     all_cached = kv_bytes_per_sequence(case.architecture, last, points.kv, points.tp)
@@ -201,8 +249,10 @@ def _stream_tokens(output: int, words: Words) -> list[str]:
 
 def _stream_at_rest(points: Points, words: Words) -> list[str]:
     most = "".join(_stream_tokens(10**9, words))
-    texts = {int(output): "".join(_stream_tokens(int(output), words))
-             for output in np.unique(points.output)}
+    texts = {
+        int(output): "".join(_stream_tokens(int(output), words))
+        for output in np.unique(points.output)
+    }
     return [texts.get(int(output), most) for output in points.output]
 
 
@@ -212,7 +262,8 @@ def _write(case: Case, words: Words) -> dict[str, list[str]]:
     steps = np.maximum(points.output - 1, 0)
     ideal = asked.prefill
     held = points.batch * kv_bytes_per_sequence(
-        case.architecture, points.prompt + steps, points.kv, points.tp)
+        case.architecture, points.prompt + steps, points.kv, points.tp
+    )
     return {
         "prompt": numbers.tokens(points.prompt, words),
         "output": numbers.tokens(points.output, words),
@@ -228,11 +279,13 @@ def _write(case: Case, words: Words) -> dict[str, list[str]]:
         "bytes": numbers.bytes_decimal(asked.decode.bytes, words),
         "peak": numbers.flop_per_second(np.asarray(case.machine.peak) * points.tp, words),
         "bandwidth": numbers.bytes_per_second(points.bandwidth * 1e9 * points.tp, words),
-        "share": numbers.percent(case.timed(asked.ttft_seconds / asked.e2e_seconds), words,
-                                 digits=2),
+        "share": numbers.percent(
+            case.timed(asked.ttft_seconds / asked.e2e_seconds), words, digits=2
+        ),
         "per_prompt_token": numbers.seconds(case.timed(asked.ttft_seconds / points.prompt), words),
         "times": numbers.multiple(
-            case.timed(asked.tpot_seconds * points.prompt / asked.ttft_seconds), words),
+            case.timed(asked.tpot_seconds * points.prompt / asked.ttft_seconds), words
+        ),
         "weights": [numbers.bytes_decimal(case.weight_bytes, words)] * count,
         "floor": numbers.seconds(case.weight_seconds, words),
     }

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours, numbers
+from pages.shared.case import Case, or_misfit
 from pages.shared.figures import experts, parts, roofline
-from pages.shared.sources import Source
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
-from pages.shared.case import Case, or_misfit
+from pages.shared.sources import Source
 from physics.limits import compute_bound_prompt
 from physics.operators import distinct_experts
 from physics.roofline import ridge_flop_per_byte
@@ -29,11 +29,17 @@ class Roofline:
     sliders = ("prompt", "batch", "bandwidth", "flops")
     next = ("kv-cache", "decode-shift")
     sources = (
-        Source("Williams, Waterman, Patterson: Roofline (2009)",
-               "https://doi.org/10.1145/1498765.1498785"),
-        Source("JAX scaling book, part 1: rooflines", "https://jax-ml.github.io/scaling-book/roofline/"),
-        Source("NVIDIA: GPU performance background",
-               "https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/"),
+        Source(
+            "Williams, Waterman, Patterson: Roofline (2009)",
+            "https://doi.org/10.1145/1498765.1498785",
+        ),
+        Source(
+            "JAX scaling book, part 1: rooflines", "https://jax-ml.github.io/scaling-book/roofline/"
+        ),
+        Source(
+            "NVIDIA: GPU performance background",
+            "https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/",
+        ),
     )
 
     def describe(self, scenario: Scenario, language: Words) -> Description:
@@ -46,8 +52,9 @@ class Roofline:
             parts.skeleton(_parts_texts(words), words.separators, show_all=show_all),
         ]
         if mixture:
-            figures.append(experts.skeleton(_experts_texts(words), mixture.experts,
-                                            words.separators))
+            figures.append(
+                experts.skeleton(_experts_texts(words), mixture.experts, words.separators)
+            )
         return Description(
             figures=figures,
             readouts=(
@@ -76,12 +83,18 @@ class Roofline:
 
         return {
             **roofline.columns(
-                machine, case.chip.bandwidth, case.own_peak, asked.prefill,
-                asked.decode, _roofline_texts(language),
+                machine,
+                case.chip.bandwidth,
+                case.own_peak,
+                asked.prefill,
+                asked.decode,
+                _roofline_texts(language),
                 numbers.flop_per_second(machine.peak, language),
                 numbers.bytes_per_second(np.asarray(machine.bandwidth), language),
-                [language("roofline.ridge_label", ridge=text)
-                 for text in numbers.flop_per_byte(ridge, language)],
+                [
+                    language("roofline.ridge_label", ridge=text)
+                    for text in numbers.flop_per_byte(ridge, language)
+                ],
                 hover,
             ),
             **parts.columns(asked.prefill, asked.decode),
@@ -113,8 +126,8 @@ def _parts_texts(words: Words) -> parts.Texts:
         flop=words("parts.flop"),
         prefill=words("phase.prefill"),
         decode=words("phase.decode"),
-        compute=words("bound.compute"),
-        memory=words("bound.memory"),
+        compute=words("parts.compute"),
+        memory=words("parts.memory"),
         communication=words("bound.communication"),
         launch=words("bound.launch"),
         weights=words("part.weights"),
@@ -141,27 +154,38 @@ def _expert_columns(case: Case, words: Words) -> dict[str, Column]:
     if mixture is None:
         return {}
     tokens = {"decode": case.points.batch, "prefill": case.points.batch * case.points.prompt}
-    touched = {phase: distinct_experts(mixture.experts, mixture.top_k, count)
-               for phase, count in tokens.items()}
+    touched = {
+        phase: distinct_experts(mixture.experts, mixture.top_k, count)
+        for phase, count in tokens.items()
+    }
     write = {phase: numbers.number(count, words) for phase, count in touched.items()}
     write["all"] = [str(mixture.experts)] * len(case.points)
     return {
-        **experts.columns(mixture, tokens["decode"], tokens["prefill"],
-                          words.each("roofline.experts_decode", write),
-                          words.each("roofline.experts_prefill", write)),
+        **experts.columns(
+            mixture,
+            tokens["decode"],
+            tokens["prefill"],
+            words.each("roofline.experts_decode", write),
+            words.each("roofline.experts_prefill", write),
+        ),
         "t/alt_experts": words.each("roofline.alt_experts", write),
     }
 
 
 def _hover(step: Step, words: Words, whole: str | None) -> Any:
     """Write the hover texts of a whole step, or of each of its operators."""
+
     def text(name: str, intensity: float, performance: float) -> str:
-        return (f"{name}<br>{numbers.flop_per_byte(intensity, words)}"
-                f"<br>{numbers.flop_per_second(performance, words)}")
+        return (
+            f"{name}<br>{numbers.flop_per_byte(intensity, words)}"
+            f"<br>{numbers.flop_per_second(performance, words)}"
+        )
 
     if whole:
-        return [text(whole, *row) for row in zip(step.intensity.tolist(), step.performance.tolist(),
-                                                 strict=True)]
+        return [
+            text(whole, *row)
+            for row in zip(step.intensity.tolist(), step.performance.tolist(), strict=True)
+        ]
     kept = np.flatnonzero(step.computes)
     names = [words(f"operator.{step.names[index]}") for index in kept]
     return Same(names)
@@ -170,9 +194,10 @@ def _hover(step: Step, words: Words, whole: str | None) -> Any:
 def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:
     asked, points = case.request, case.points
     prefill, decode = asked.prefill, asked.decode
-    shortest = compute_bound_prompt(case.architecture, case.machine, batch=points.batch,
-                                    **case.formats)
-    attention_share = (prefill.flop_by_operator[prefill.is_attention].sum(axis=0) / prefill.flop)
+    shortest = compute_bound_prompt(
+        case.architecture, case.machine, batch=points.batch, **case.formats
+    )
+    attention_share = prefill.flop_by_operator[prefill.is_attention].sum(axis=0) / prefill.flop
     floor = decode.totals[1]
     write = {
         "prompt": numbers.tokens(points.prompt, words),
@@ -190,8 +215,10 @@ def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:
         "prefill_bound": [words(f"bound_by.{bound}") for bound in prefill.bound],
         "decode_bound": [words(f"bound_by.{bound}") for bound in decode.bound],
         "floor": numbers.seconds(floor, words),
-        "shortest": [numbers.tokens(value, words) if np.isfinite(value)
-                     else words("roofline.no_length") for value in shortest.tolist()],
+        "shortest": [
+            numbers.tokens(value, words) if np.isfinite(value) else words("roofline.no_length")
+            for value in shortest.tolist()
+        ],
         "attention_share": numbers.percent(attention_share, words, digits=2),
         "prefill_mfu": numbers.percent(case.timed(prefill.mfu), words, digits=2),
         "decode_mfu": numbers.percent(case.timed(decode.mfu), words, digits=2),

@@ -1,0 +1,1 @@
+"""The physics of LLM inference: NumPy only, no user interface."""

@@ -33,19 +33,25 @@ def _one_line(text: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m physics", description="Prefill and decode, predicted.",
-                     allow_abbrev=False)
+    parser = _Parser(
+        prog="python -m physics", description="Prefill and decode, predicted.", allow_abbrev=False
+    )
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    command = commands.add_parser("predict", help="print one prediction as JSON",
-                                  allow_abbrev=False)
+    command = commands.add_parser(
+        "predict", help="print one prediction as JSON", allow_abbrev=False
+    )
     command.add_argument("--model", help=f"slug or path to a config.json; {DEFAULT_MODEL}")
     command.add_argument("--chip", help=f"slug; {DEFAULT_CHIP}")
     for option in OPTIONS.values():
         allowed = ", ".join(option.values) if isinstance(option, Choice) else option.allowed()
         default = "the chip's own" if option.default is None else option.default
         command.add_argument(f"--{option.name}", help=f"{allowed}; default {default}")
-    command.add_argument("--table", metavar="ROWS.CSV", help="predict every row of a CSV file, "
-                         "whose columns are named like the options; prints CSV")
+    command.add_argument(
+        "--table",
+        metavar="ROWS.CSV",
+        help="predict every row of a CSV file, "
+        "whose columns are named like the options; prints CSV",
+    )
     commands.add_parser("models", help="list the models")
     commands.add_parser("chips", help="list the chips")
     return parser
@@ -88,8 +94,13 @@ def _joined(arguments: Sequence[str] | None) -> list[str]:
     given = list(sys.argv[1:] if arguments is None else arguments)
     joined: list[str] = []
     for word in given:
-        if joined and joined[-1].startswith("--") and "=" not in joined[-1] \
-                and word[:1] == "-" and word[1:2].isdigit():
+        if (
+            joined
+            and joined[-1].startswith("--")
+            and "=" not in joined[-1]
+            and word[:1] == "-"
+            and word[1:2].isdigit()
+        ):
             joined[-1] += f"={word}"
         else:
             joined.append(word)
@@ -107,8 +118,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command == "predict" and table is not None:
             sys.stdout.write(predict_table(table, defaults=options))
             return 0
-        answer = {"models": _models, "chips": _chips}[command]() if command != "predict" else \
-            predict(parse_question(options))
+        answer = (
+            {"models": _models, "chips": _chips}[command]()
+            if command != "predict"
+            else predict(parse_question(options))
+        )
     except InputError as error:
         print(f"python -m physics: {_one_line(str(error))}", file=sys.stderr)
         return 2

@@ -135,5 +135,3 @@ class Architecture:
             words.append("window")
         words += dict.fromkeys(g.recurrent.kind for g in self.groups if g.recurrent)
         return " + ".join(words) or "none"
-
-

@@ -20,8 +20,9 @@ def models() -> dict[str, Architecture]:
     with (ASSETS / "models.csv").open(newline="", encoding="utf-8") as file:
         return {
             row["slug"]: replace(
-                read_config(ASSETS / "models" / f"{row['slug']}.json",
-                            slug=row["slug"], name=row["name"]),
+                read_config(
+                    ASSETS / "models" / f"{row['slug']}.json", slug=row["slug"], name=row["name"]
+                ),
                 source=row["source"],
             )
             for row in csv.DictReader(file)

@@ -33,10 +33,22 @@ def balance(
     attention, so that a step is compute-bound where the balance is at least
     (peak e_c) / (bandwidth e_m).
     """
-    unit = Machine(peak=1.0, attention_peak=1.0 / peak_ratio, bandwidth=1.0, capacity=np.inf,
-                   link=np.inf, tp=tp)
-    one = decode(architecture, unit, batch=BATCHES, context=np.array(contexts)[:, None],
-                 weights=weights, kv=kv)
+    unit = Machine(
+        peak=1.0,
+        attention_peak=1.0 / peak_ratio,
+        bandwidth=1.0,
+        capacity=np.inf,
+        link=np.inf,
+        tp=tp,
+    )
+    one = decode(
+        architecture,
+        unit,
+        batch=BATCHES,
+        context=np.array(contexts)[:, None],
+        weights=weights,
+        kv=kv,
+    )
     return one.totals[0] / one.totals[1]
 
 
@@ -84,8 +96,11 @@ def compute_bound_batch(
     efficiency = machine.efficiency
     ridge = peak * efficiency.compute / (machine.bandwidth * np.asarray(efficiency.memory))
     wanted = np.log(np.ravel(ridge))
-    found = np.stack([
-        np.exp(np.interp(wanted, row, np.log(BATCHES), left=0.0, right=np.inf))
-        for row in np.log(grid)
-    ], axis=-1)
+    found = np.stack(
+        [
+            np.exp(np.interp(wanted, row, np.log(BATCHES), left=0.0, right=np.inf))
+            for row in np.log(grid)
+        ],
+        axis=-1,
+    )
     return found if np.ndim(ridge) else found[0]

@@ -48,14 +48,18 @@ def kv_bytes_per_token(
     131072.0
     """
     return sum(
-        (count * bytes_on_all_chips(attention, kv, 1)
-         for count, attention in architecture.attentions()),
+        (
+            count * bytes_on_all_chips(attention, kv, 1)
+            for count, attention in architecture.attentions()
+        ),
         start=np.float64(0.0),
     )
 
 
 def kv_bytes_per_sequence(
-    architecture: Architecture, tokens: ArrayLike, kv: str | ArrayLike = "bf16",
+    architecture: Architecture,
+    tokens: ArrayLike,
+    kv: str | ArrayLike = "bf16",
     tp: ArrayLike = 1,
 ) -> NDArray[np.float64]:
     """Bytes that a sequence of `tokens` occupies on all chips together.

@@ -14,7 +14,9 @@ from physics.step import prefill
 
 
 def critical_batch(
-    architecture: Architecture, peak: ArrayLike, bandwidth: ArrayLike,
+    architecture: Architecture,
+    peak: ArrayLike,
+    bandwidth: ArrayLike,
     weights: str | ArrayLike = "bf16",
 ) -> NDArray[np.float64]:
     """Decode batch at which the linear layers reach the ridge; for experts, E / k times that.
@@ -42,8 +44,9 @@ def attention_flop_per_cached_token(architecture: Architecture) -> float:
     2 heads (d_k + d_v) a layer; latent attention in its absorbed form. Source: the exact term at a
     position, e.g. Kaplan et al. 2020 eq. 2.2 without the causal average.
     """
-    return float(sum(count * attention.flop_per_pair
-                     for count, attention in architecture.attentions()))
+    return float(
+        sum(count * attention.flop_per_pair for count, attention in architecture.attentions())
+    )
 
 
 def critical_context(
@@ -75,8 +78,10 @@ def critical_context(
     421
     """
     ridge = ridge_flop_per_byte(peak, bandwidth)
-    kept = sum(count * bytes_on_all_chips(attention, kv, tp)
-               for count, attention in architecture.attentions())
+    kept = sum(
+        count * bytes_on_all_chips(attention, kv, tp)
+        for count, attention in architecture.attentions()
+    )
     slope = ridge * kept - peak_ratio * attention_flop_per_cached_token(architecture)
     with np.errstate(divide="ignore"):
         return np.where(slope > 0, 2.0 * architecture.active_parameters / slope, np.inf)
@@ -97,8 +102,10 @@ def plateau_intensity(
     """
     context = np.asarray(context, dtype=float)
     cached = kv_bytes_per_sequence(architecture, context, kv, tp)
-    attention = sum(count * one.flop_per_pair * stored_tokens(one, context)
-                    for count, one in architecture.attentions())
+    attention = sum(
+        count * one.flop_per_pair * stored_tokens(one, context)
+        for count, one in architecture.attentions()
+    )
     with np.errstate(divide="ignore"):
         return (2.0 * architecture.active_parameters + attention) / cached
 
@@ -128,6 +135,7 @@ def compute_bound_prompt(
     >>> bounds
     ['memory', 'compute']
     """
+
     def computes(prompt: NDArray[np.float64]) -> NDArray[np.bool_]:
         one = prefill(architecture, machine, batch=batch, prompt=prompt, weights=weights, kv=kv)
         return one.totals[0] >= one.totals[1]

@@ -84,14 +84,17 @@ def side_by_side(machines: Sequence[Machine]) -> Machine:
     >>> two.tp.tolist(), (two.bandwidth / 1e9).tolist()
     ([8, 1], [3350.0, 2039.0])
     """
+
     def column(name: str) -> NDArray:
         values = [getattr(item, name) for item in machines]
         return np.array([np.inf if value is None else value for value in values])
 
-    efficiency = Efficiency(**{
-        name: np.array([getattr(item.efficiency, name) for item in machines])
-        for name in vars(IDEAL)
-    })
+    efficiency = Efficiency(
+        **{
+            name: np.array([getattr(item.efficiency, name) for item in machines])
+            for name in vars(IDEAL)
+        }
+    )
     names = ("peak", "attention_peak", "bandwidth", "capacity", "link", "tp")
     return Machine(**{name: column(name) for name in names}, efficiency=efficiency)
 
@@ -136,15 +139,20 @@ def machine(
     if weights == PUBLISHED and architecture is not None:
         weights = architecture.quantisation.arithmetic
     if weights not in BITS_PER_ELEMENT:
-        raise InputError("weights", f"must be one of {', '.join(BITS_PER_ELEMENT)}, got {weights!r}")
+        raise InputError(
+            "weights", f"must be one of {', '.join(BITS_PER_ELEMENT)}, got {weights!r}"
+        )
     if isinstance(efficiency, str) and efficiency not in EFFICIENCIES:
-        raise InputError("efficiency", f"must be one of {', '.join(EFFICIENCIES)}, "
-                         f"got {efficiency!r}")
+        raise InputError(
+            "efficiency", f"must be one of {', '.join(EFFICIENCIES)}, got {efficiency!r}"
+        )
     for name, value in (("tp", tp), ("bandwidth", bandwidth), ("flops", flops)):
         if value is not None and not np.all((np.asarray(value) > 0) & np.isfinite(value)):
             raise InputError(name, "must be a finite number above 0")
     if tp > 1 and chip.link is None:
-        raise InputError("tp", f"must be 1: {chip.slug} has no link to other chips in the catalogue")
+        raise InputError(
+            "tp", f"must be 1: {chip.slug} has no link to other chips in the catalogue"
+        )
     attention_peak = chip.bf16_flop_per_second if flops is None else flops
     return Machine(
         peak=attention_peak * (chip.peak(weights) / chip.bf16_flop_per_second),

@@ -36,10 +36,12 @@ def weight_bytes(
     16.06
     """
     parts = architecture.parameters_by_part
-    stored = sum(count * weight_element_bytes(architecture, weights, part)
-                 for part, count in parts.items())
-    return stored + np.maximum(_matrix_bytes(architecture, weights, tp)
-                               - _matrix_bytes(architecture, weights, 1), 0.0)
+    stored = sum(
+        count * weight_element_bytes(architecture, weights, part) for part, count in parts.items()
+    )
+    return stored + np.maximum(
+        _matrix_bytes(architecture, weights, tp) - _matrix_bytes(architecture, weights, 1), 0.0
+    )
 
 
 def _matrix_bytes(
@@ -60,10 +62,19 @@ def _summed_matrices(
     architecture: Architecture, weights: str | ArrayLike, chips: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     many = np.float64(2**40)  # tokens enough to touch every expert
-    step = Pass(architecture, many, np.float64(1), np.float64(0), weights, np.float64(2), chips,
-                absorbed=False)
-    return sum((work.count * work.weight_bytes * chips for work in operators(step)),
-               start=np.float64(0))
+    step = Pass(
+        architecture,
+        many,
+        np.float64(1),
+        np.float64(0),
+        weights,
+        np.float64(2),
+        chips,
+        absorbed=False,
+    )
+    return sum(
+        (work.count * work.weight_bytes * chips for work in operators(step)), start=np.float64(0)
+    )
 
 
 def max_batch(
@@ -133,6 +144,7 @@ def nearest_that_fits(
     Chips are doubled up to 1,024, and only where there is a link between them; formats are tried
     from the largest to the smallest.
     """
+
     def fits(**change: object) -> bool:
         setting = {"machine": machine, "weights": weights, "kv": kv, **change}
         return not bytes_short(architecture, batch=batch, tokens=tokens, **setting)
@@ -178,7 +190,9 @@ def longest_sequence(
     low, high = np.zeros(shape), np.full(shape, float(limit))
     for _ in range(int(limit).bit_length()):
         middle = np.floor((low + high + 1) / 2)
-        fits = bytes_short(architecture, machine, batch=batch, tokens=middle, weights=weights,
-                           kv=kv) == 0
+        fits = (
+            bytes_short(architecture, machine, batch=batch, tokens=middle, weights=weights, kv=kv)
+            == 0
+        )
         low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
     return low

@@ -150,12 +150,15 @@ def operators(step: Pass) -> Iterator[Operator]:
     # Only the last position of each sequence goes through the head, in both phases.
     vocabulary = step.architecture.vocabulary / step.tp
     yield linear("head", 1, step, hidden, vocabulary, "head", step.batch)
-    reduced = sum((group.mixer is not None) * group.count + (group.network is not None) * group.count
-                  for group in step.architecture.groups)
+    reduced = sum(
+        (group.mixer is not None) * group.count + (group.network is not None) * group.count
+        for group in step.architecture.groups
+    )
     if np.any(step.tp > 1) and reduced:
         ring = 2.0 * (step.tp - 1) / step.tp
-        yield Operator("all_reduce", reduced,
-                       link_bytes=ring * hidden * ACTIVATION_BYTES * step.rows)
+        yield Operator(
+            "all_reduce", reduced, link_bytes=ring * hidden * ACTIVATION_BYTES * step.rows
+        )
 
 
 def _mixer(hidden: int, group: Layers, step: Pass) -> Iterator[Operator]:
@@ -195,8 +198,11 @@ def _attention(hidden: int, group: Layers, attention: Attention, step: Pass) -> 
         "attention_window" if attention.window else "attention",
         group.count,
         flop=attention.flop_per_pair / attention.heads * heads * pairs * step.batch,
-        kv_bytes=kv_heads * attention.elements_per_kv_head * step.kv_element_bytes
-        * (read + written) * step.batch,
+        kv_bytes=kv_heads
+        * attention.elements_per_kv_head
+        * step.kv_element_bytes
+        * (read + written)
+        * step.batch,
         activation_bytes=(query + value) * ACTIVATION_BYTES * step.rows,
     )
     yield linear("out", group.count, step, value, hidden, "attention")
@@ -214,8 +220,9 @@ def _latent_attention(
         yield linear("query_up", count, step, mla.query_rank, heads * mla.key_dim, "attention")
     if mla.indexer:
         yield from _indexer(hidden, count, mla, mla.indexer, step)
-    yield from _absorbed(count, heads, mla, step) if step.absorbed else \
-        _expanded(count, heads, mla, step)
+    yield from (
+        _absorbed(count, heads, mla, step) if step.absorbed else _expanded(count, heads, mla, step)
+    )
     yield linear("out", count, step, heads * mla.value_dim, hidden, "attention")
 
 
@@ -326,5 +333,6 @@ def _experts(hidden: int, count: int, mlp: Experts, step: Pass) -> Iterator[Oper
             activation_bytes=one.activation_bytes * mlp.top_k,
         )
     if mlp.shared:
-        yield from _dense(hidden, count, mlp.shared, step, "shared_experts", "shared_up",
-                          "shared_down")
+        yield from _dense(
+            hidden, count, mlp.shared, step, "shared_experts", "shared_up", "shared_down"
+        )

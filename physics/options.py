@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from physics.errors import InputError, UnknownName
+from physics.errors import InputError, nearest_names
+from physics.formats import BITS_PER_ELEMENT, PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Number:
         """
         try:
             value = math.nan if "_" in str(text) else float(text)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(self.name, f"must be {self.allowed()}, got {text!r}") from None
         if not math.isfinite(value) or not self.minimum <= value <= self.maximum:
             raise InputError(self.name, f"must be {self.allowed()}, got {text}")
@@ -45,7 +46,7 @@ class Number:
         """Return the valid value nearest to `text`, or the default when it is no number."""
         try:
             value = float(text)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return self.default
         if math.isnan(value):
             return self.default
@@ -81,8 +82,6 @@ class Choice:
 
     def nearest(self, text: str) -> str:
         """Return the value that looks most like `text`, or the default."""
-        from physics.errors import nearest_names
-
         value = str(text).strip().casefold()
         if value in self.values:
             return value
@@ -90,7 +89,7 @@ class Choice:
         return close[0] if close else self.default
 
 
-FORMATS = ("bf16", "fp8", "int8", "int4", "fp4")
+FORMATS = tuple(BITS_PER_ELEMENT)
 
 OPTIONS: dict[str, Number | Choice] = {
     option.name: option
@@ -99,7 +98,7 @@ OPTIONS: dict[str, Number | Choice] = {
         Number("output", 1, 1_000_000, 256, "tokens"),
         Number("batch", 1, 1_000_000, 1, "sequences"),
         Number("tp", 1, 1024, 1, "chips"),
-        Choice("weights", ("published", *FORMATS), "published"),
+        Choice("weights", (PUBLISHED, *FORMATS), PUBLISHED),
         Choice("kv", FORMATS, "bf16"),
         Number("bandwidth", 1, 100_000_000, None, "GB/s", whole=False),
         Number("flops", 0.01, 1_000_000, None, "TFLOP/s", whole=False),
@@ -109,14 +108,3 @@ OPTIONS: dict[str, Number | Choice] = {
 
 DEFAULT_MODEL = "llama-3.1-8b"
 DEFAULT_CHIP = "h100-sxm"
-
-__all__ = [
-    "DEFAULT_CHIP",
-    "DEFAULT_MODEL",
-    "FORMATS",
-    "OPTIONS",
-    "Choice",
-    "InputError",
-    "Number",
-    "UnknownName",
-]

@@ -14,7 +14,7 @@ from physics.catalogue import model, models
 from physics.chips import Chip, chip
 from physics.config import read_config
 from physics.errors import UnknownName
-from physics.formats import PUBLISHED
+from physics.formats import PUBLISHED, WEIGHT_ONLY
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token, kv_heads_per_chip
 from physics.limits import critical_batch, critical_context
 from physics.machine import Machine, machine, side_by_side
@@ -119,13 +119,19 @@ def predict(question: Question) -> dict[str, Any]:
     (True, 'memory')
     """
     architecture, machine_ = question.architecture(), question.machine()
-    answer = {name: _plain(value)
-              for name, value in _answer(question, architecture, machine_).items()}
+    answer = {
+        name: _plain(value) for name, value in _answer(question, architecture, machine_).items()
+    }
     answer["notes"] = _notes(question, architecture, question.base_chip())
     if not answer["fits"]:
         nearest = nearest_that_fits(
-            architecture, machine_, batch=question.batch, tokens=question.prompt + question.output,
-            weights=question.weights, kv=question.kv)
+            architecture,
+            machine_,
+            batch=question.batch,
+            tokens=question.prompt + question.output,
+            weights=question.weights,
+            kv=question.kv,
+        )
         answer["nearest_fit"] = vars(nearest)
     return answer
 
@@ -145,21 +151,34 @@ def predict_columns(questions: Sequence[Question]) -> dict[str, np.ndarray]:
     ['memory', 'memory']
     """
     machines = side_by_side([question.machine() for question in questions])
-    together = Question(**{
-        field.name: np.array([getattr(question, field.name) for question in questions])
-        for field in fields(Question) if field.name not in ("bandwidth", "flops", "model")
-    }, model=questions[0].model)
+    together = Question(
+        **{
+            field.name: np.array([getattr(question, field.name) for question in questions])
+            for field in fields(Question)
+            if field.name not in ("bandwidth", "flops", "model")
+        },
+        model=questions[0].model,
+    )
     answer = _answer(together, questions[0].architecture(), machines)
-    return {name: np.broadcast_to(np.asarray(value), (len(questions),))
-            for name, value in _flat(answer).items() if not isinstance(value, list | tuple)}
+    return {
+        name: np.broadcast_to(np.asarray(value), (len(questions),))
+        for name, value in _flat(answer).items()
+        if not isinstance(value, list | tuple)
+    }
 
 
 def _answer(question: Question, architecture: Architecture, machine_: Machine) -> dict[str, Any]:
     formats = {"weights": question.weights, "kv": question.kv}
     tokens = np.add(question.prompt, question.output)
     short = bytes_short(architecture, machine_, batch=question.batch, tokens=tokens, **formats)
-    asked = request(architecture, machine_, prompt=question.prompt, output=question.output,
-                    batch=question.batch, **formats)
+    asked = request(
+        architecture,
+        machine_,
+        prompt=question.prompt,
+        output=question.output,
+        batch=question.batch,
+        **formats,
+    )
     fits = short == 0
 
     def timed(value: Any) -> Any:
@@ -195,11 +214,16 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         "bytes_short": short,
         "max_batch": max_batch(architecture, machine_, tokens=tokens, **formats),
         "ridge_flop_per_byte": ridge_flop_per_byte(machine_.peak, machine_.bandwidth),
-        "critical_batch": critical_batch(architecture, machine_.peak, machine_.bandwidth,
-                                         question.weights),
+        "critical_batch": critical_batch(
+            architecture, machine_.peak, machine_.bandwidth, question.weights
+        ),
         "critical_context": critical_context(
-            architecture, machine_.peak, machine_.bandwidth, question.kv,
-            peak_ratio=np.divide(machine_.peak, machine_.attention_peak)),
+            architecture,
+            machine_.peak,
+            machine_.bandwidth,
+            question.kv,
+            peak_ratio=np.divide(machine_.peak, machine_.attention_peak),
+        ),
         "ttft_s": timed(asked.ttft_seconds),
         "tpot_s": timed(asked.tpot_seconds),
         "e2e_s": timed(asked.e2e_seconds),
@@ -258,7 +282,7 @@ def _notes(question: Question, architecture: Architecture, chip_: Chip) -> list[
     arithmetic = question.weights
     if question.weights == PUBLISHED:
         arithmetic = architecture.quantisation.arithmetic
-    if question.weights in ("int4", "fp4"):
+    if question.weights in WEIGHT_ONLY:
         notes.append(f"{question.weights} weights are expanded to bf16 before they are multiplied")
     elif arithmetic != "bf16" and chip_.peak(arithmetic) == chip_.bf16_flop_per_second:
         notes.append(f"{chip_.slug} has no faster {arithmetic} arithmetic: it runs at bf16's peak")
@@ -267,8 +291,10 @@ def _notes(question: Question, architecture: Architecture, chip_: Chip) -> list[
         notes.append(f"{tokens} tokens are more than the {longest} the model was made for")
     heads = [attention.heads for _, attention in architecture.attentions()]
     if heads and question.tp > max(heads):
-        notes.append(f"{question.tp} chips are more than the {max(heads)} attention heads, "
-                     "which are replicated")
+        notes.append(
+            f"{question.tp} chips are more than the {max(heads)} attention heads, "
+            "which are replicated"
+        )
     return notes
 
 
@@ -295,4 +321,3 @@ def _flat(answer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + name] = value
     return flat
-

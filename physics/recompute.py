@@ -50,8 +50,10 @@ def flop_without_cache(
     True
     """
     prompt, output, batch = np.broadcast_arrays(
-        np.asarray(prompt, dtype=float), np.asarray(output, dtype=float),
-        np.asarray(batch, dtype=float))
+        np.asarray(prompt, dtype=float),
+        np.asarray(output, dtype=float),
+        np.asarray(batch, dtype=float),
+    )
     share = np.linspace(0.0, 1.0, _PIECES + 1).reshape(-1, *(1 for _ in prompt.shape))
     edges = prompt + share * output  # a stretch covers the lengths edge - 1/2 ... next edge - 1/2
     width = output / _PIECES

@@ -99,8 +99,13 @@ def request(
     if _kinks(architecture):
         total = np.zeros(np.shape(middle.seconds_sum))
         for start, count in _linear_stretches(architecture, prompt, steps):
-            at = decode(architecture, machine, batch=batch,
-                        context=start + (np.maximum(count, 1) - 1) / 2, **formats)
+            at = decode(
+                architecture,
+                machine,
+                batch=batch,
+                context=start + (np.maximum(count, 1) - 1) / 2,
+                **formats,
+            )
             total = total + count * at.seconds_sum
         tpot = total / steps
     else:
@@ -169,5 +174,6 @@ def token_seconds(
     True
     """
     which = np.clip(np.asarray(tokens, dtype=float), 1, output)
-    return request(architecture, machine, prompt=prompt, output=which, batch=batch,
-                   weights=weights, kv=kv).e2e_seconds
+    return request(
+        architecture, machine, prompt=prompt, output=which, batch=batch, weights=weights, kv=kv
+    ).e2e_seconds

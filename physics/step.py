@@ -118,12 +118,14 @@ class Step:
     @cached_property
     def totals(self) -> Array:
         """Total seconds of compute, memory, communication and launch: shape (4, points)."""
-        return np.stack([
-            self.compute_seconds.sum(axis=0),
-            self.memory_seconds.sum(axis=0),
-            self.communication_seconds.sum(axis=0),
-            self.launch_seconds.sum(axis=0),
-        ])
+        return np.stack(
+            [
+                self.compute_seconds.sum(axis=0),
+                self.memory_seconds.sum(axis=0),
+                self.communication_seconds.sum(axis=0),
+                self.launch_seconds.sum(axis=0),
+            ]
+        )
 
     @property
     def seconds_overlap(self) -> Array:
@@ -138,20 +140,28 @@ class Step:
     @cached_property
     def bound_by_operator(self) -> NDArray[np.str_]:
         """What binds each operator."""
-        parts = np.stack([self.compute_seconds, self.memory_seconds,
-                          self.communication_seconds, self.launch_seconds])
+        parts = np.stack(
+            [
+                self.compute_seconds,
+                self.memory_seconds,
+                self.communication_seconds,
+                self.launch_seconds,
+            ]
+        )
         return np.array(BOUNDS)[parts.argmax(axis=0)]
 
     @property
     def seconds_by_bound(self) -> Array:
         """`seconds_sum` split by what takes it: shape (4, points)."""
         computing = self.compute_seconds >= self.memory_seconds
-        return np.stack([
-            np.where(computing, self.compute_seconds, 0.0).sum(axis=0),
-            np.where(computing, 0.0, self.memory_seconds).sum(axis=0),
-            self.communication_seconds.sum(axis=0),
-            self.launch_seconds.sum(axis=0),
-        ])
+        return np.stack(
+            [
+                np.where(computing, self.compute_seconds, 0.0).sum(axis=0),
+                np.where(computing, 0.0, self.memory_seconds).sum(axis=0),
+                self.communication_seconds.sum(axis=0),
+                self.launch_seconds.sum(axis=0),
+            ]
+        )
 
     @property
     def performance(self) -> Array:
@@ -218,16 +228,29 @@ def step(
     >>> round(float(one.seconds_sum) * 1e3, 2), str(one.bound)
     (4.56, 'memory')
     """
-    batch, new, cached = (np.asarray(value, dtype=float)
-                          for value in (batch, new_tokens, cached_tokens))
-    for name, value, least in (("batch", batch, 1), ("new_tokens", new, 1),
-                               ("cached_tokens", cached, 0)):
+    batch, new, cached = (
+        np.asarray(value, dtype=float) for value in (batch, new_tokens, cached_tokens)
+    )
+    for name, value, least in (
+        ("batch", batch, 1),
+        ("new_tokens", new, 1),
+        ("cached_tokens", cached, 0),
+    ):
         if not np.all((value >= least) & (value < np.inf)):
             raise InputError(name, f"must be a finite number of at least {least}")
-    shape = np.broadcast_shapes(batch.shape, new.shape, cached.shape,
-                                *machine.shapes(), np.shape(weights), np.shape(kv))
-    passed = Pass(architecture, batch, new, cached, weights, bytes_per_element(kv),
-                  np.asarray(machine.tp), absorbed)
+    shape = np.broadcast_shapes(
+        batch.shape, new.shape, cached.shape, *machine.shapes(), np.shape(weights), np.shape(kv)
+    )
+    passed = Pass(
+        architecture,
+        batch,
+        new,
+        cached,
+        weights,
+        bytes_per_element(kv),
+        np.asarray(machine.tp),
+        absorbed,
+    )
     works = list(operators(passed))
 
     def stack(attribute: str) -> Array:
@@ -241,8 +264,11 @@ def step(
     )
     efficiency = machine.efficiency
     column = (len(works), *(1 for _ in shape))
-    low = np.empty((len(works), *shape), dtype=bool) if any(
-        np.ndim(work.low_precision) for work in works) else np.empty(column, dtype=bool)
+    low = (
+        np.empty((len(works), *shape), dtype=bool)
+        if any(np.ndim(work.low_precision) for work in works)
+        else np.empty(column, dtype=bool)
+    )
     for row, work in enumerate(works):
         low[row] = work.low_precision
     peak = np.where(low, machine.peak, machine.attention_peak) * efficiency.compute
@@ -280,8 +306,15 @@ def prefill(
     kv: str | ArrayLike = "bf16",
 ) -> Step:
     """Compute the step that reads the whole prompt of every sequence and emits one token each."""
-    return step(architecture, machine, batch=batch, new_tokens=prompt,
-                cached_tokens=cached_tokens, weights=weights, kv=kv)
+    return step(
+        architecture,
+        machine,
+        batch=batch,
+        new_tokens=prompt,
+        cached_tokens=cached_tokens,
+        weights=weights,
+        kv=kv,
+    )
 
 
 def decode(
@@ -294,5 +327,13 @@ def decode(
     kv: str | ArrayLike = "bf16",
 ) -> Step:
     """Compute the step that adds one token to every sequence, on top of `context` cached ones."""
-    return step(architecture, machine, batch=batch, new_tokens=1, cached_tokens=context,
-                weights=weights, kv=kv, absorbed=True)
+    return step(
+        architecture,
+        machine,
+        batch=batch,
+        new_tokens=1,
+        cached_tokens=context,
+        weights=weights,
+        kv=kv,
+        absorbed=True,
+    )

@@ -48,13 +48,16 @@ def predict_table(path: str | Path, defaults: Mapping[str, str | None] | None = 
     parse_question(defaults)
     columns, rows = _read(path)
     if not set(OPTION_NAMES) & set(columns):
-        raise InputError("table", f"{str(path)!r} needs columns named like the options: "
-                         + ", ".join(OPTION_NAMES))
+        raise InputError(
+            "table",
+            f"{str(path)!r} needs columns named like the options: " + ", ".join(OPTION_NAMES),
+        )
     models: dict[str, Architecture] = {}
     by_model: dict[Architecture, list[tuple[int, Question]]] = defaultdict(list)
     for number, row in enumerate(rows):
-        given = {name: text for name, text in row.cells.items()
-                 if name in OPTION_NAMES and text.strip()}
+        given = {
+            name: text for name, text in row.cells.items() if name in OPTION_NAMES and text.strip()
+        }
         try:
             question = parse_question(defaults | given)
             question.machine()
@@ -90,8 +93,11 @@ def _read(path: Path) -> tuple[list[str], list[Row]]:
         rows = []
         for line, cells in lines:
             if len(cells) > len(columns):
-                raise InputError(f"{str(path)!r} line {line}", f"has {len(cells)} cells, but the "
-                                 f"header names {len(columns)} (put text with commas in quotes)")
+                raise InputError(
+                    f"{str(path)!r} line {line}",
+                    f"has {len(cells)} cells, but the "
+                    f"header names {len(columns)} (put text with commas in quotes)",
+                )
             padded = cells + [""] * (len(columns) - len(cells))
             rows.append(Row(line, dict(zip(columns, padded, strict=True))))
     except csv.Error as error:
@@ -121,8 +127,9 @@ def _write(
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow([*kept, *new])
     for row, answer in zip(rows, answers, strict=True):
-        cells = [row.cells[name] if row.cells[name].strip() else _cell(answer.get(name))
-                 for name in kept]
+        cells = [
+            row.cells[name] if row.cells[name].strip() else _cell(answer.get(name)) for name in kept
+        ]
         writer.writerow([*cells, *(_cell(answer[name]) for name in new)])
     return output.getvalue()
 

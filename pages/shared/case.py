@@ -56,9 +56,15 @@ class Case:
     def machine_with(self, bandwidth: np.ndarray, flops: np.ndarray) -> Machine:
         """Put the machine together for a bandwidth [GB/s] and a peak [TFLOP/s] of any shape."""
         points = self.points
-        return machine(self.chip, weights=points.weights, architecture=self.architecture,
-                       tp=points.tp, efficiency=points.efficiency, bandwidth=bandwidth * 1e9,
-                       flops=flops * 1e12)
+        return machine(
+            self.chip,
+            weights=points.weights,
+            architecture=self.architecture,
+            tp=points.tp,
+            efficiency=points.efficiency,
+            bandwidth=bandwidth * 1e9,
+            flops=flops * 1e12,
+        )
 
     @property
     def own_peak(self) -> float:
@@ -69,15 +75,27 @@ class Case:
     @cached_property
     def unit_machine(self) -> Machine:
         """The chips with peak and bandwidth of one: for work and intensity, not for times."""
-        return Machine(peak=1.0, attention_peak=1.0, bandwidth=1.0, capacity=np.inf, link=np.inf,
-                       tp=self.points.tp)
+        return Machine(
+            peak=1.0,
+            attention_peak=1.0,
+            bandwidth=1.0,
+            capacity=np.inf,
+            link=np.inf,
+            tp=self.points.tp,
+        )
 
     @cached_property
     def request(self) -> Request:
         """Prefill, decode and their times."""
         points = self.points
-        return request(self.architecture, self.machine, prompt=points.prompt, output=points.output,
-                       batch=points.batch, **self.formats)
+        return request(
+            self.architecture,
+            self.machine,
+            prompt=points.prompt,
+            output=points.output,
+            batch=points.batch,
+            **self.formats,
+        )
 
     @property
     def tokens(self) -> np.ndarray:
@@ -107,8 +125,13 @@ class Case:
     @cached_property
     def short(self) -> np.ndarray:
         """Bytes by which a point does not fit; 0 where it does."""
-        return bytes_short(self.architecture, self.machine, batch=self.points.batch,
-                           tokens=self.tokens, **self.formats)
+        return bytes_short(
+            self.architecture,
+            self.machine,
+            batch=self.points.batch,
+            tokens=self.tokens,
+            **self.formats,
+        )
 
     @property
     def fits(self) -> np.ndarray:
@@ -137,8 +160,9 @@ class Case:
         return texts
 
     def _misfit_text(self, batch: float, tokens: float, short: float, words: Words) -> str:
-        nearest = nearest_that_fits(self.architecture, self.machine, batch=batch, tokens=tokens,
-                                    **self.formats)
+        nearest = nearest_that_fits(
+            self.architecture, self.machine, batch=batch, tokens=tokens, **self.formats
+        )
         offers = [
             nearest.batch and words("misfit.batch", batch=numbers.number(nearest.batch, words)),
             nearest.tp and words("misfit.tp", tp=numbers.chip_count(nearest.tp, words)),

@@ -13,6 +13,7 @@ from pages.shared.state import Session, reset_scenario, store_language, store_va
 from pages.shared.stops import SLIDERS, stop_texts
 from physics.catalogue import models
 from physics.chips import Chip, chip, chips
+from physics.formats import PUBLISHED
 from physics.kv_cache import kv_bytes_per_token
 from physics.options import FORMATS, OPTIONS
 
@@ -37,6 +38,7 @@ def sidebar(session: Session, moved: tuple[str, ...]) -> None:
         help=words("controls.model_help"),
         format_func=lambda slug: model_text(slug, scenario.kv, words),
     )
+    st.html(model_details(scenario.model, words))
     _picker(
         "chip",
         scenario.chip,
@@ -66,11 +68,27 @@ def model_text(slug: str, kv: str, words: Words) -> str:
     """
     model = models()[slug]
     return words(
-        "controls.model_option",
+        "controls.model_active_option" if model.experts else "controls.model_option",
         name=model.name,
         parameters=numbers.parameters(model.parameters, words),
+        active=numbers.parameters(model.active_parameters, words),
         kv=numbers.bytes_decimal(float(kv_bytes_per_token(model, kv)), words),
     )
+
+
+def model_details(slug: str, words: Words) -> str:
+    """Return a model's attention as HTML, and what had to be assumed or was left out."""
+    model = models()[slug]
+    lines = [escape(words("controls.attention", kind=model.attention_kind))]
+    # What the reader of the file says is in English, whatever the language of the page.
+    for key, said in (
+        ("controls.assumed", model.assumptions),
+        ("controls.left_out", model.left_out),
+    ):
+        if said:
+            text = f'<span lang="en">{escape("; ".join(said))}</span>'
+            lines.append(words(key, said=text))
+    return f'<p class="details">{"<br>".join(lines)}</p>'
 
 
 def chip_text(the_chip: Chip, words: Words) -> str:
@@ -148,9 +166,10 @@ def _formats(scenario: Scenario, words: Words) -> None:
         _picker(
             "weights",
             scenario.weights,
-            FORMATS,
+            OPTIONS["weights"].values,
             label=words("controls.weights"),
             help=words("controls.weights_help"),
+            format_func=lambda name: weights_text(name, scenario, words),
         )
     with right:
         _picker(
@@ -160,6 +179,20 @@ def _formats(scenario: Scenario, words: Words) -> None:
             label=words("controls.kv"),
             help=words("controls.kv_help"),
         )
+
+
+def weights_text(name: str, scenario: Scenario, words: Words) -> str:
+    """Return a weight format's name; for the published one, what the model's file says.
+
+    Examples
+    --------
+    >>> weights_text("published", Scenario(model="gpt-oss-120b"), Words("en"))
+    'mxfp4, as published'
+    """
+    if name != PUBLISHED:
+        return name
+    method = models()[scenario.model].quantisation.method
+    return words("controls.published", format=method)
 
 
 def _machine(scenario: Scenario, words: Words) -> None:

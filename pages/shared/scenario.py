@@ -130,7 +130,12 @@ class Scenario:
                 if used is None:
                     used = own_figures(chip(_chip_of(texts)))[name]
                 notices.append(Notice(name, shortened(text), url_text(used)))
-        return cls(**fields), notices
+        scenario = cls(**fields)
+        if scenario.tp > 1 and chip(scenario.chip).link is None:
+            # Nothing joins these chips, so they cannot share a model.
+            notices.append(Notice("tp", str(scenario.tp), "1"))
+            scenario = dataclasses.replace(scenario, tp=1)
+        return scenario, notices
 
     def replaced(self, **fields: object) -> Scenario:
         """Return this scenario with other values in some fields.

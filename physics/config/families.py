@@ -52,8 +52,16 @@ class Family:
 _LLAMA = Family()
 _QWEN3 = Family(qk_norm=True)
 _GEMMA = Family(tied=True, norms_per_layer=4, qk_norm=True, full_every=6)
-_GPT2 = Family(gated=False, tied=True, qkv_bias=True, out_bias=True, mlp_bias=True,
-               norms_per_layer=4, final_norms=2, positions=0)
+_GPT2 = Family(
+    gated=False,
+    tied=True,
+    qkv_bias=True,
+    out_bias=True,
+    mlp_bias=True,
+    norms_per_layer=4,
+    final_norms=2,
+    positions=0,
+)
 
 FAMILIES = {
     "llama": _LLAMA,
@@ -76,8 +84,15 @@ FAMILIES = {
     "deepseek_v3": Family(router_bias=True),
     "deepseek_v32": Family(router_bias=True),
     "kimi_k2": Family(router_bias=True),
-    "gpt_oss": Family(qkv_bias=True, out_bias=True, mlp_bias=True, sinks=True, router_bias=True,
-                      full_every=2, embedding_is_active=False),
+    "gpt_oss": Family(
+        qkv_bias=True,
+        out_bias=True,
+        mlp_bias=True,
+        sinks=True,
+        router_bias=True,
+        full_every=2,
+        embedding_is_active=False,
+    ),
     "gemma2": Family(tied=True, norms_per_layer=4, full_every=2),
     "gemma3": _GEMMA,
     "gemma3_text": _GEMMA,
@@ -88,21 +103,57 @@ FAMILIES = {
     "nemotron-nas": _LLAMA,
     "nemotron_h": Family(gated=False, norms_per_layer=1, router_bias=True),
     "jamba": _LLAMA,
-    "phi": Family(gated=False, qkv_bias=True, out_bias=True, mlp_bias=True, norms_per_layer=2,
-                  final_norms=2),
+    "phi": Family(
+        gated=False, qkv_bias=True, out_bias=True, mlp_bias=True, norms_per_layer=2, final_norms=2
+    ),
     "phi3": Family(window_from_file=True),
     "gpt2": _GPT2,
-    "opt": Family(gated=False, tied=True, qkv_bias=True, out_bias=True, mlp_bias=True,
-                  norms_per_layer=4, final_norms=2, positions=2),
+    "opt": Family(
+        gated=False,
+        tied=True,
+        qkv_bias=True,
+        out_bias=True,
+        mlp_bias=True,
+        norms_per_layer=4,
+        final_norms=2,
+        positions=2,
+    ),
 }
 
 PLAIN_ACTIVATIONS = {"gelu", "gelu_new", "gelu_fast", "relu", "relu2", "quick_gelu"}
 """Activations that, in a type not known here, speak for a network without a gate."""
 
 NOT_DECODER_ONLY = {
-    "t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "bert", "roberta", "xlm-roberta",
-    "distilbert", "albert", "electra", "deberta", "deberta-v2", "whisper", "vit", "clip", "siglip",
-    "wav2vec2", "modernbert", "longformer", "led", "bigbird_pegasus", "m2m_100", "nllb-moe",
-    "encoder-decoder", "switch_transformers", "rwkv", "mamba", "mamba2",
+    "t5",
+    "mt5",
+    "umt5",
+    "bart",
+    "mbart",
+    "pegasus",
+    "marian",
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "distilbert",
+    "albert",
+    "electra",
+    "deberta",
+    "deberta-v2",
+    "whisper",
+    "vit",
+    "clip",
+    "siglip",
+    "wav2vec2",
+    "modernbert",
+    "longformer",
+    "led",
+    "bigbird_pegasus",
+    "m2m_100",
+    "nllb-moe",
+    "encoder-decoder",
+    "switch_transformers",
+    "rwkv",
+    "mamba",
+    "mamba2",
 }
 """Types that are no decoder with attention, or have another part that works as hard."""

@@ -40,16 +40,21 @@ class Config(BaseModel):
     is_encoder_decoder: Flag = False
 
     hidden_size: Annotated[Size, _names("hidden_size", "n_embd", "d_model", "dim")]
-    layers: Annotated[int, Field(gt=0, le=LIMIT_OF_LAYERS),
-                      _names("num_hidden_layers", "n_layer", "n_layers", "num_layers")]
+    layers: Annotated[
+        int,
+        Field(gt=0, le=LIMIT_OF_LAYERS),
+        _names("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    ]
     heads: Annotated[Size, _names("num_attention_heads", "n_head", "n_heads", "num_heads")]
-    kv_heads: Annotated[Size | None, _names("num_key_value_heads", "n_head_kv", "num_kv_heads",
-                                            "n_kv_heads")] = None
+    kv_heads: Annotated[
+        Size | None, _names("num_key_value_heads", "n_head_kv", "num_kv_heads", "n_kv_heads")
+    ] = None
     multi_query: Flag = False
     head_dim: Annotated[Size | None, _names("head_dim", "d_head", "kv_channels")] = None
     v_head_dim: Size | None = None
-    intermediate_size: Annotated[Size | None, _names(
-        "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "d_ff")] = None
+    intermediate_size: Annotated[
+        Size | None, _names("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "d_ff")
+    ] = None
     vocab_size: Size
     tie_word_embeddings: bool | None = None
     attention_bias: Flag = False
@@ -57,10 +62,13 @@ class Config(BaseModel):
     mlp_bias: Flag = False
     use_qk_norm: Flag = False
     attn_output_gate: Flag = False
-    hidden_act: Annotated[str | None, _names("hidden_act", "hidden_activation", "activation_function",
-                                             "mlp_hidden_act")] = None
-    longest_context: Annotated[Size | None, _names(
-        "max_position_embeddings", "n_positions", "max_seq_len", "seq_length")] = None
+    hidden_act: Annotated[
+        str | None,
+        _names("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"),
+    ] = None
+    longest_context: Annotated[
+        Size | None, _names("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
+    ] = None
 
     # Windows, and layers of different kinds.
     sliding_window: Count = 0
@@ -88,17 +96,33 @@ class Config(BaseModel):
     full_attention_interval: Count = 0
 
     # Mixtures of experts.
-    experts: Annotated[Count, _names(
-        "num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")] = 0
-    top_k: Annotated[Count, _names("num_experts_per_tok", "experts_per_token", "top_k_experts",
-                                   "moe_top_k", "num_experts_per_token")] = 0
-    moe_intermediate_size: Annotated[Size | None, _names(
-        "moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size")] = None
+    experts: Annotated[
+        Count, _names("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")
+    ] = 0
+    top_k: Annotated[
+        Count,
+        _names(
+            "num_experts_per_tok",
+            "experts_per_token",
+            "top_k_experts",
+            "moe_top_k",
+            "num_experts_per_token",
+        ),
+    ] = 0
+    moe_intermediate_size: Annotated[
+        Size | None,
+        _names("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size"),
+    ] = None
     intermediate_size_mlp: Size | None = None
     n_shared_experts: Annotated[Count, _names("n_shared_experts", "num_shared_experts")] = 0
-    shared_expert_intermediate_size: Annotated[Count, _names(
-        "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
-        "shared_intermediate_size")] = 0
+    shared_expert_intermediate_size: Annotated[
+        Count,
+        _names(
+            "shared_expert_intermediate_size",
+            "moe_shared_expert_intermediate_size",
+            "shared_intermediate_size",
+        ),
+    ] = 0
     first_k_dense_replace: Count = 0
     moe_layer_freq: int | list[int] | None = None
     mlp_only_layers: list[int] | None = None
@@ -128,13 +152,15 @@ class Config(BaseModel):
     mamba_num_heads: Annotated[Size | None, _names("mamba_num_heads", "mamba_n_heads")] = None
     mamba_head_dim: Annotated[Size | None, _names("mamba_head_dim", "mamba_d_head")] = None
     mamba_groups: Annotated[Size | None, _names("n_groups", "mamba_n_groups")] = None
-    ssm_state_size: Annotated[Size | None, _names("ssm_state_size", "mamba_d_state",
-                                                  "state_size")] = None
+    ssm_state_size: Annotated[
+        Size | None, _names("ssm_state_size", "mamba_d_state", "state_size")
+    ] = None
     conv_kernel: Annotated[Size | None, _names("conv_kernel", "mamba_d_conv")] = None
     mamba_expand: Annotated[Size | None, _names("mamba_expand", "expand")] = None
     mamba_dt_rank: Size | None = None
-    mamba_ssm_cache_dtype: Annotated[str | None, _names("mamba_ssm_cache_dtype",
-                                                        "mamba_ssm_dtype")] = None
+    mamba_ssm_cache_dtype: Annotated[
+        str | None, _names("mamba_ssm_cache_dtype", "mamba_ssm_dtype")
+    ] = None
     linear_num_key_heads: Size | None = None
     linear_num_value_heads: Size | None = None
     linear_key_head_dim: Size | None = None
@@ -163,25 +189,82 @@ _TELLING = re.compile(
 
 # Such fields that change no cost, or none that is counted here.
 _HARMLESS = {
-    "use_cache", "pretraining_tp", "output_router_logits", "router_aux_loss_coef", "norm_topk_prob",
-    "num_logits_to_keep", "layer_norm_eps", "layernorm_epsilon", "layer_norm_epsilon",
-    "add_swa_attention_sink_bias", "add_full_attention_sink_bias", "attention_value_scale",
-    "use_mamba_kernels", "use_conv_bias", "mamba_proj_bias", "mamba_hidden_act",
-    "cache_implementation", "attn_implementation", "_attn_implementation", "moe_router_dtype",
-    "expert_capacity", "attn_logit_softcapping", "attn_temperature_tuning", "attn_scale",
-    "query_pre_attn_scalar", "rope_local_base_freq", "local_rope_theta", "global_rope_theta",
-    "use_double_wide_mlp", "mtp_use_dedicated_embeddings", "mtp_transformer_layers",
-    "sliding_window_size", "layer_scale", "num_hidden_layers_override", "lm_head_bias",
-    "embd_pdrop", "attn_pdrop", "attn_dropout", "scale_attn_weights", "do_layer_norm_before",
-    "scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "layerdrop", "swa_rope_theta",
-    "time_step_rank", "router_jitter_noise", "use_qkv_bias", "nope_layer_interval",
-    "qk_layernorm", "final_layernorm", "chunk_size", "chunk_size_feed_forward",
-    "tie_encoder_decoder", "cross_attention_hidden_size", "add_cross_attention", "pruned_heads",
-    "global_attention", "attn_output_gate", "full_attention_interval", "head_dtype",
-    "num_experts_per_tok_list", "qk_head_dim", "residual_in_fp32", "mamba_inner_layernorms",
-    "mamba_conv_bias", "ep_size", "moe_router_enable_expert_bias", "use_routing_bias",
-    "word_embed_proj_dim", "init_std", "_remove_final_layer_norm", "summary_proj_to_labels",
-    "layer_norm_elementwise_affine", "enable_bias", "use_bidirectional_attention", "layers_block_type",
+    "use_cache",
+    "pretraining_tp",
+    "output_router_logits",
+    "router_aux_loss_coef",
+    "norm_topk_prob",
+    "num_logits_to_keep",
+    "layer_norm_eps",
+    "layernorm_epsilon",
+    "layer_norm_epsilon",
+    "add_swa_attention_sink_bias",
+    "add_full_attention_sink_bias",
+    "attention_value_scale",
+    "use_mamba_kernels",
+    "use_conv_bias",
+    "mamba_proj_bias",
+    "mamba_hidden_act",
+    "cache_implementation",
+    "attn_implementation",
+    "_attn_implementation",
+    "moe_router_dtype",
+    "expert_capacity",
+    "attn_logit_softcapping",
+    "attn_temperature_tuning",
+    "attn_scale",
+    "query_pre_attn_scalar",
+    "rope_local_base_freq",
+    "local_rope_theta",
+    "global_rope_theta",
+    "use_double_wide_mlp",
+    "mtp_use_dedicated_embeddings",
+    "mtp_transformer_layers",
+    "sliding_window_size",
+    "layer_scale",
+    "num_hidden_layers_override",
+    "lm_head_bias",
+    "embd_pdrop",
+    "attn_pdrop",
+    "attn_dropout",
+    "scale_attn_weights",
+    "do_layer_norm_before",
+    "scale_attn_by_inverse_layer_idx",
+    "reorder_and_upcast_attn",
+    "layerdrop",
+    "swa_rope_theta",
+    "time_step_rank",
+    "router_jitter_noise",
+    "use_qkv_bias",
+    "nope_layer_interval",
+    "qk_layernorm",
+    "final_layernorm",
+    "chunk_size",
+    "chunk_size_feed_forward",
+    "tie_encoder_decoder",
+    "cross_attention_hidden_size",
+    "add_cross_attention",
+    "pruned_heads",
+    "global_attention",
+    "attn_output_gate",
+    "full_attention_interval",
+    "head_dtype",
+    "num_experts_per_tok_list",
+    "qk_head_dim",
+    "residual_in_fp32",
+    "mamba_inner_layernorms",
+    "mamba_conv_bias",
+    "ep_size",
+    "moe_router_enable_expert_bias",
+    "use_routing_bias",
+    "word_embed_proj_dim",
+    "init_std",
+    "_remove_final_layer_norm",
+    "summary_proj_to_labels",
+    "layer_norm_elementwise_affine",
+    "enable_bias",
+    "use_bidirectional_attention",
+    "layers_block_type",
 }
 
 

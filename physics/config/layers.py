@@ -34,8 +34,10 @@ def read_layers(config: Config, family: Family, notes: Notes) -> tuple[Layers, .
         blocks = _listed_blocks(config, family)
     else:
         _check_layer_types(config)
-        blocks = ((_mixer(config, family, layer, notes), _network(config, family, layer))
-                  for layer in range(config.layers))
+        blocks = (
+            (_mixer(config, family, layer, notes), _network(config, family, layer))
+            for layer in range(config.layers)
+        )
     return tuple(Layers(count, *parts) for parts, count in Counter(blocks).items())
 
 
@@ -59,8 +61,14 @@ def _mixer(config: Config, family: Family, layer: int, notes: Notes) -> Mixer:
         return _latent(config)
     window = {"window": config.sliding_window, "chunk": config.attention_chunk_size}.get(kind)
     shares = layer >= config.layers - config.num_kv_shared_layers > 0
-    return _attention(config, family, window=window or None, chunked=kind == "chunk",
-                      own_cache=not shares, full=kind == "full")
+    return _attention(
+        config,
+        family,
+        window=window or None,
+        chunked=kind == "chunk",
+        own_cache=not shares,
+        full=kind == "full",
+    )
 
 
 def _kind(config: Config, family: Family, layer: int, notes: Notes) -> str:
@@ -78,24 +86,36 @@ def _kind(config: Config, family: Family, layer: int, notes: Notes) -> str:
         return "full" if (layer + 1) % config.full_attention_interval == 0 else "linear"
     if config.attention_chunk_size:
         # Every fourth layer sees everything, unless a list says which.
-        sees_all = (not config.no_rope_layers[layer]
-                    if config.no_rope_layers and len(config.no_rope_layers) == config.layers
-                    else (layer + 1) % 4 == 0)
+        sees_all = (
+            not config.no_rope_layers[layer]
+            if config.no_rope_layers and len(config.no_rope_layers) == config.layers
+            else (layer + 1) % 4 == 0
+        )
         return "full" if sees_all else "chunk"
     return _windowed_kind(config, family, layer, notes)
 
 
 def _named_kind(config: Config, name: str, notes: Notes) -> str:
     kind = {
-        "full_attention": "full", "attention": "full", "global": "full", "global_attention": "full",
-        "sliding_attention": "window", "sliding_window": "window", "local": "window",
-        "local_attention": "window", "chunked_attention": "chunk", "linear_attention": "linear",
+        "full_attention": "full",
+        "attention": "full",
+        "global": "full",
+        "global_attention": "full",
+        "sliding_attention": "window",
+        "sliding_window": "window",
+        "local": "window",
+        "local_attention": "window",
+        "chunked_attention": "chunk",
+        "linear_attention": "linear",
     }.get(name)
     if kind is None:
         notes[f"layer type {name!r} is not understood: taken as full attention"] = None
         return "full"
-    needed = {"window": "sliding_window", "chunk": "attention_chunk_size",
-              "linear": "linear_num_value_heads"}.get(kind)
+    needed = {
+        "window": "sliding_window",
+        "chunk": "attention_chunk_size",
+        "linear": "linear_num_value_heads",
+    }.get(kind)
     if needed and not getattr(config, needed):
         raise InputError(needed, f"is missing, and the layer type {name!r} needs it")
     return kind
@@ -120,16 +140,25 @@ def _windowed_kind(config: Config, family: Family, layer: int, notes: Notes) -> 
 
 
 def _attention(
-    config: Config, family: Family, *, window: int | None, chunked: bool, own_cache: bool,
+    config: Config,
+    family: Family,
+    *,
+    window: int | None,
+    chunked: bool,
+    own_cache: bool,
     full: bool,
 ) -> Attention:
-    heads, kv_heads, key, value = _head_sizes(config, windowed=window is not None and not chunked,
-                                              full=full)
+    heads, kv_heads, key, value = _head_sizes(
+        config, windowed=window is not None and not chunked, full=full
+    )
     gate_norms = 2 * key if family.qk_norm else 0
     if config.model_type == "minimax_m2" and config.use_qk_norm:
         gate_norms = (heads + kv_heads) * key
     return Attention(
-        heads, kv_heads, key, value,
+        heads,
+        kv_heads,
+        key,
+        value,
         window=window,
         chunked=chunked,
         qkv_bias=config.attention_bias or config.qkv_bias or family.qkv_bias,
@@ -137,8 +166,8 @@ def _attention(
         own_cache=own_cache,
         shared_projection=config.attention_k_eq_v and full,
         gated_output=config.attn_output_gate,
-        extra=gate_norms + (heads if family.sinks and (window or config.model_type == "gpt_oss")
-                            else 0),
+        extra=gate_norms
+        + (heads if family.sinks and (window or config.model_type == "gpt_oss") else 0),
     )
 
 
@@ -160,8 +189,9 @@ def _head_sizes(config: Config, *, windowed: bool, full: bool) -> tuple[int, int
 
 def _dividing(heads: int, kv_heads: int, key: int, value: int) -> tuple[int, int, int, int]:
     if heads % kv_heads:
-        raise InputError("num_key_value_heads",
-                         f"must divide num_attention_heads ({heads}), got {kv_heads}")
+        raise InputError(
+            "num_key_value_heads", f"must divide num_attention_heads ({heads}), got {kv_heads}"
+        )
     return heads, kv_heads, key, value
 
 
@@ -169,8 +199,11 @@ def _head_dim(config: Config) -> int:
     if config.head_dim:
         return config.head_dim
     if config.hidden_size % config.heads:
-        raise InputError("num_attention_heads", f"must divide hidden_size ({config.hidden_size}) "
-                         f"when head_dim is not given, got {config.heads}")
+        raise InputError(
+            "num_attention_heads",
+            f"must divide hidden_size ({config.hidden_size}) "
+            f"when head_dim is not given, got {config.heads}",
+        )
     return config.hidden_size // config.heads
 
 
@@ -185,16 +218,26 @@ def _latent(config: Config) -> LatentAttention:
                 raise InputError(field, "is missing, and sparse attention (index_topk) needs it")
         indexer = Indexer(config.index_n_heads, config.index_head_dim, config.index_topk)
     return LatentAttention(
-        config.heads, config.q_lora_rank, config.kv_lora_rank, config.qk_nope_head_dim,
-        config.qk_rope_head_dim, config.v_head_dim, indexer,
+        config.heads,
+        config.q_lora_rank,
+        config.kv_lora_rank,
+        config.qk_nope_head_dim,
+        config.qk_rope_head_dim,
+        config.v_head_dim,
+        indexer,
         extra=config.kv_lora_rank + (config.q_lora_rank or 0),
     )
 
 
 def _delta_net(config: Config) -> Recurrent:
     """Gated delta net: a matrix per value head; decay, two products with the key, one update."""
-    for field in ("linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
-                  "linear_value_head_dim", "linear_conv_kernel_dim"):
+    for field in (
+        "linear_num_key_heads",
+        "linear_num_value_heads",
+        "linear_key_head_dim",
+        "linear_value_head_dim",
+        "linear_conv_kernel_dim",
+    ):
         if getattr(config, field) is None:
             raise InputError(field, "is missing, and linear attention needs it")
     keys = config.linear_num_key_heads * config.linear_key_head_dim
@@ -270,8 +313,7 @@ def _network(config: Config, family: Family, layer: int) -> Network:
         inner = config.moe_intermediate_size or config.intermediate_size
         if inner is None:
             raise InputError("moe_intermediate_size", "is missing, and the experts need it")
-        shared = (config.shared_expert_intermediate_size
-                  or config.n_shared_experts * inner)
+        shared = config.shared_expert_intermediate_size or config.n_shared_experts * inner
         if config.enable_moe_block:  # a dense network beside the experts
             shared = config.intermediate_size or 0
         elif config.model_type.startswith("llama4"):
@@ -284,16 +326,23 @@ def _network(config: Config, family: Family, layer: int) -> Network:
     return Dense(dense, family.gated, mlp_bias)
 
 
-def _experts(
-    config: Config, family: Family, inner: int, shared: int, mlp_bias: bool
-) -> Experts:
+def _experts(config: Config, family: Family, inner: int, shared: int, mlp_bias: bool) -> Experts:
     if not 1 <= config.top_k <= config.experts:
-        raise InputError("num_experts_per_tok", f"must be from 1 to {config.experts} (the number "
-                         f"of experts), got {config.top_k or 'none'}")
+        raise InputError(
+            "num_experts_per_tok",
+            f"must be from 1 to {config.experts} (the number "
+            f"of experts), got {config.top_k or 'none'}",
+        )
     gate = config.hidden_size if config.model_type in ("qwen2_moe", "qwen3_next") and shared else 0
-    return Experts(config.experts, config.top_k, inner, family.gated, mlp_bias,
-                   Dense(shared, family.gated) if shared else None,
-                   router_extra=(config.experts if family.router_bias else 0) + gate)
+    return Experts(
+        config.experts,
+        config.top_k,
+        inner,
+        family.gated,
+        mlp_bias,
+        Dense(shared, family.gated) if shared else None,
+        router_extra=(config.experts if family.router_bias else 0) + gate,
+    )
 
 
 def _has_experts(config: Config, layer: int) -> bool:
@@ -303,8 +352,10 @@ def _has_experts(config: Config, layer: int) -> bool:
         return layer in config.moe_layers
     if isinstance(config.moe_layer_freq, list):
         if len(config.moe_layer_freq) != config.layers:
-            raise InputError("moe_layer_freq", f"must name {config.layers} layers, "
-                             f"got {len(config.moe_layer_freq)}")
+            raise InputError(
+                "moe_layer_freq",
+                f"must name {config.layers} layers, got {len(config.moe_layer_freq)}",
+            )
         return bool(config.moe_layer_freq[layer])
     if config.moe_layer_freq is not None:
         if config.moe_layer_freq < 1:
@@ -325,15 +376,20 @@ def _pattern_blocks(
     """Read a string with a letter a block: Mamba-2, attention, network, experts."""
     pattern = config.hybrid_override_pattern or ""
     if len(pattern) != config.layers:
-        raise InputError("hybrid_override_pattern",
-                         f"must name {config.layers} blocks, got {len(pattern)}")
+        raise InputError(
+            "hybrid_override_pattern", f"must name {config.layers} blocks, got {len(pattern)}"
+        )
     for letter in pattern:
         match letter:
             case "M":
                 yield _mamba2(config), None
             case "*":
-                yield _attention(config, family, window=None, chunked=False, own_cache=True,
-                                 full=True), None
+                yield (
+                    _attention(
+                        config, family, window=None, chunked=False, own_cache=True, full=True
+                    ),
+                    None,
+                )
             case "E":
                 yield None, _network(config, family, config.layers - 1)
             case "-":
@@ -342,13 +398,12 @@ def _pattern_blocks(
                     raise InputError("intermediate_size", "is missing")
                 yield None, Dense(dense, family.gated, config.mlp_bias)
             case _:
-                raise InputError("hybrid_override_pattern",
-                                 f"must be made of M, *, E and -, got {letter!r}")
+                raise InputError(
+                    "hybrid_override_pattern", f"must be made of M, *, E and -, got {letter!r}"
+                )
 
 
-def _listed_blocks(
-    config: Config, family: Family
-) -> Iterator[tuple[Mixer | None, Network | None]]:
+def _listed_blocks(config: Config, family: Family) -> Iterator[tuple[Mixer | None, Network | None]]:
     """Read a list with an attention and a network a layer, any of them absent or simplified."""
     blocks = config.block_configs or []
     if len(blocks) != config.layers:
@@ -358,8 +413,10 @@ def _listed_blocks(
         attention, network = block.get("attention") or {}, block.get("ffn") or {}
         if not isinstance(attention, dict) or not isinstance(network, dict):
             raise InputError(where, "needs an attention and an ffn object")
-        yield _listed_attention(config, family, attention, where), \
-            _listed_network(config, family, network, where)
+        yield (
+            _listed_attention(config, family, attention, where),
+            _listed_network(config, family, network, where),
+        )
 
 
 def _listed_attention(
@@ -371,15 +428,23 @@ def _listed_attention(
         return Square()
     group = block.get("n_heads_in_group")
     if not isinstance(group, int) or group < 1 or config.heads % group:
-        raise InputError(f"{where}.attention.n_heads_in_group",
-                         f"must divide num_attention_heads ({config.heads}), got {group!r}")
+        raise InputError(
+            f"{where}.attention.n_heads_in_group",
+            f"must divide num_attention_heads ({config.heads}), got {group!r}",
+        )
     window = block.get("window_length")
     if window is not None and (not isinstance(window, int) or window < 1):
         raise InputError(f"{where}.attention.window_length", f"must be above 0, got {window!r}")
     key = _head_dim(config)
-    return Attention(config.heads, config.heads // group, key, key, window=window,
-                     qkv_bias=config.attention_bias or family.qkv_bias,
-                     out_bias=config.attention_bias or family.out_bias)
+    return Attention(
+        config.heads,
+        config.heads // group,
+        key,
+        key,
+        window=window,
+        qkv_bias=config.attention_bias or family.qkv_bias,
+        out_bias=config.attention_bias or family.out_bias,
+    )
 
 
 def _listed_network(

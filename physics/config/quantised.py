@@ -16,8 +16,11 @@ _MODULES = {
     "mlp": ("model.layers.{layer}.mlp.gate_proj",),
     "experts": ("model.layers.{layer}.mlp.experts.0.gate_proj",),
     "shared_experts": ("model.layers.{layer}.mlp.shared_experts.gate_proj",),
-    "router": ("model.layers.{layer}.mlp.gate", "model.layers.{layer}.mlp.router",
-               "model.layers.{layer}.block_sparse_moe.gate"),
+    "router": (
+        "model.layers.{layer}.mlp.gate",
+        "model.layers.{layer}.mlp.router",
+        "model.layers.{layer}.block_sparse_moe.gate",
+    ),
     "head": ("lm_head",),
     "embedding": ("model.embed_tokens",),
 }
@@ -33,15 +36,19 @@ def read_quantisation(config: Config, notes: dict[str, None]) -> Quantisation:
     method = str(given.get("quant_method") or given.get("quant_algo") or "").casefold()
     bits, arithmetic, name = _bits(given, method, notes)
     if bits is None:
-        notes[f"quantisation {method or 'without a method'!r} is not understood: taken as bf16"] = None
+        notes[f"quantisation {method or 'without a method'!r} is not understood: taken as bf16"] = (
+            None
+        )
         return Quantisation()
     left = _patterns(given)
     parts = {}
     for part, modules in _MODULES.items():
         share = _share_left(modules, left, config.layers)
         if 0 < share < 1:
-            notes[f"{part}: unquantised in {share:.0%} of the layers, counted as "
-                  + ("unquantised" if share > 0.5 else "quantised")] = None
+            notes[
+                f"{part}: unquantised in {share:.0%} of the layers, counted as "
+                + ("unquantised" if share > 0.5 else "quantised")
+            ] = None
         if part not in _LEFT_ALONE and share <= 0.5:
             parts[part] = bits
     return Quantisation(name, parts, arithmetic)
@@ -63,11 +70,16 @@ def _bits(
     if method == "bitsandbytes":
         if given.get("load_in_4bit"):
             double = given.get("bnb_4bit_use_double_quant")
-            return 4 + (8 / 64 + 32 / (64 * 256) if double else 32 / 64), "bf16", "bitsandbytes 4-bit"
+            return (
+                4 + (8 / 64 + 32 / (64 * 256) if double else 32 / 64),
+                "bf16",
+                "bitsandbytes 4-bit",
+            )
         return 8.0, "int8", "bitsandbytes 8-bit"
     if method in ("modelopt", "nvfp4", "modelopt_fp4") or "quant_algo" in given:
-        algorithm = str(given.get("quant_algo") or given.get("quantization", {}).get("quant_algo")
-                        or method).casefold()
+        algorithm = str(
+            given.get("quant_algo") or given.get("quantization", {}).get("quant_algo") or method
+        ).casefold()
         if "fp4" in algorithm:
             notes["nvfp4: weights counted as weight-only, multiplied in bf16"] = None
             return 4 + 8 / 16, "bf16", "nvfp4"
@@ -78,9 +90,7 @@ def _bits(
     return None, "bf16", method
 
 
-def _compressed(
-    given: dict[str, Any], notes: dict[str, None]
-) -> tuple[float | None, str, str]:
+def _compressed(given: dict[str, Any], notes: dict[str, None]) -> tuple[float | None, str, str]:
     groups = given.get("config_groups")
     if not isinstance(groups, dict) or not groups:
         return None, "bf16", "compressed-tensors"
@@ -106,10 +116,14 @@ def _block_scale(given: dict[str, Any]) -> float:
     block = given.get("weight_block_size")
     if block is None:
         return 0.0
-    if (not isinstance(block, list) or len(block) != 2
-            or not all(isinstance(side, int) and side > 0 for side in block)):
-        raise InputError("quantization_config.weight_block_size",
-                         f"must be two numbers above 0, got {block!r}")
+    if (
+        not isinstance(block, list)
+        or len(block) != 2
+        or not all(isinstance(side, int) and side > 0 for side in block)
+    ):
+        raise InputError(
+            "quantization_config.weight_block_size", f"must be two numbers above 0, got {block!r}"
+        )
     return 32 / (block[0] * block[1])
 
 
@@ -120,8 +134,10 @@ def _whole(given: dict[str, Any], names: tuple[str, ...], default: int) -> int:
             continue
         lowest = -1 if "group" in name else 1
         if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= 2**16:
-            raise InputError(f"quantization_config.{name}",
-                             f"must be a whole number from {lowest}, got {value!r}")
+            raise InputError(
+                f"quantization_config.{name}",
+                f"must be a whole number from {lowest}, got {value!r}",
+            )
         if "bit" in name and value > 16:
             raise InputError(f"quantization_config.{name}", f"must be 16 or less, got {value}")
         return value
@@ -130,8 +146,14 @@ def _whole(given: dict[str, Any], names: tuple[str, ...], default: int) -> int:
 
 def _patterns(given: dict[str, Any]) -> list[str]:
     found = []
-    for name in ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules",
-                 "modules_to_not_quantize", "llm_int8_skip_modules"):
+    for name in (
+        "modules_to_not_convert",
+        "ignored_layers",
+        "ignore",
+        "exclude_modules",
+        "modules_to_not_quantize",
+        "llm_int8_skip_modules",
+    ):
         value = given.get(name)
         if isinstance(value, list):
             found += [str(item) for item in value]
@@ -144,8 +166,11 @@ def _share_left(modules: tuple[str, ...], patterns: list[str], layers: int) -> f
         return 0.0
     numbers = range(layers) if "{layer}" in modules[0] else range(1)
     left = sum(
-        any(_matches(module.format(layer=layer), pattern) for module in modules
-            for pattern in patterns)
+        any(
+            _matches(module.format(layer=layer), pattern)
+            for module in modules
+            for pattern in patterns
+        )
         for layer in numbers
     )
     return left / len(numbers)

@@ -17,8 +17,12 @@ LARGEST_FILE = 64 * 2**20
 
 # Where a multimodal model keeps its language part, and its other senses.
 _LANGUAGE_PARTS = ("text_config", "language_config", "llm_config", "thinker_config", "llm")
-_OTHER_PARTS = {"vision_config": "vision tower", "audio_config": "audio tower",
-                "vision_tower": "vision tower", "talker_config": "speech part"}
+_OTHER_PARTS = {
+    "vision_config": "vision tower",
+    "audio_config": "audio tower",
+    "vision_tower": "vision tower",
+    "talker_config": "speech part",
+}
 
 
 def read_config(
@@ -56,8 +60,10 @@ def read_config(
     family = _family(config, notes)
     if config.num_nextn_predict_layers or config.mtp_num_hidden_layers or config.use_mtp:
         left_out.append("multi-token-prediction layers (not run in a plain step)")
-    if any(name.endswith("ForConditionalGeneration") for name in config.architectures or ()) \
-            and not left_out:
+    if (
+        any(name.endswith("ForConditionalGeneration") for name in config.architectures or ())
+        and not left_out
+    ):
         left_out.append("other senses than text (the file does not describe them)")
     groups = read_layers(config, family, notes)
     for field in passed_over(content):
@@ -67,8 +73,12 @@ def read_config(
         extra += ((config.longest_context or 0) + family.positions) * config.hidden_size
     per_layer = config.hidden_size_per_layer_input
     if per_layer:
-        extra += (config.vocab_size_per_layer_input or config.vocab_size) * per_layer * config.layers
-        notes["per-layer input embeddings: their table is counted, their small gates are not"] = None
+        extra += (
+            (config.vocab_size_per_layer_input or config.vocab_size) * per_layer * config.layers
+        )
+        notes["per-layer input embeddings: their table is counted, their small gates are not"] = (
+            None
+        )
     return Architecture(
         slug=slug,
         name=name or slug,
@@ -90,8 +100,9 @@ def read_config(
 def _load(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise InputError("model", f"{str(path)!r} is larger than {LARGEST_FILE >> 20} MiB: "
-                             "no config.json is")
+            raise InputError(
+                "model", f"{str(path)!r} is larger than {LARGEST_FILE >> 20} MiB: no config.json is"
+            )
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError("model", f"cannot read {str(path)!r}: {error.strerror}") from None
@@ -112,9 +123,12 @@ def _language_part(content: dict[str, Any], left_out: list[str]) -> dict[str, An
     for key in _LANGUAGE_PARTS:
         inner = content.get(key)
         if isinstance(inner, dict):
-            outer = {name: value for name, value in content.items()
-                     if name in ("quantization_config", "tie_word_embeddings", "architectures",
-                                 "model_type")}
+            outer = {
+                name: value
+                for name, value in content.items()
+                if name
+                in ("quantization_config", "tie_word_embeddings", "architectures", "model_type")
+            }
             return _language_part(outer | inner, left_out)
     return content
 
@@ -128,8 +142,10 @@ def _refuse_other_kinds(content: dict[str, Any]) -> None:
     built = content.get("architectures")
     if isinstance(built, list) and built and kind not in FAMILIES:
         generating = ("CausalLM", "LMHead", "ConditionalGeneration", "Model")
-        if not any((isinstance(one, str) and one.endswith(generating)) or "LMHead" in str(one)
-                   for one in built):
+        if not any(
+            (isinstance(one, str) and one.endswith(generating)) or "LMHead" in str(one)
+            for one in built
+        ):
             raise InputError("architectures", f"{built[0]!r} is no decoder-only language model")
 
 
@@ -139,11 +155,12 @@ def _family(config: Config, notes: Notes) -> Family:
         return family
     gated = config.hidden_act not in PLAIN_ACTIVATIONS
     network = "with a gate" if gated else "without a gate"
-    what = f"model_type {config.model_type!r} is not known" if config.model_type else \
-        "model_type is missing"
+    what = (
+        f"model_type {config.model_type!r} is not known"
+        if config.model_type
+        else "model_type is missing"
+    )
     notes[f"{what}: read as a decoder of Llama's build, networks {network}"] = None
     if config.tie_word_embeddings is None:
         notes["tie_word_embeddings is missing: taken as a separate head"] = None
     return Family(gated=gated)
-
-

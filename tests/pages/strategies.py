@@ -1,5 +1,7 @@
 """Scenarios for property tests."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from pages.shared.scenario import Scenario
@@ -15,12 +17,17 @@ def within(name: str) -> st.SearchStrategy:
     return st.none() | st.floats(option.minimum, option.maximum)
 
 
+def joinable(scenario: Scenario) -> Scenario:
+    """Chips without a link stand alone."""
+    return scenario if chips()[scenario.chip].link else replace(scenario, tp=1)
+
+
 scenarios = st.builds(
     Scenario,
     model=st.sampled_from(list(models())),
     chip=st.sampled_from(list(chips())),
-    weights=st.sampled_from(FORMATS),
+    weights=st.sampled_from(OPTIONS["weights"].values),
     kv=st.sampled_from(FORMATS),
     efficiency=st.sampled_from(["ideal", "typical"]),
     **{name: within(name) for name in ("prompt", "output", "batch", "tp", "bandwidth", "flops")},
-)
+).map(joinable)

@@ -23,6 +23,13 @@ TOTALS = {
     "qwen3-32b": 32_762_123_264,
     "qwen3-30b-a3b": 30_532_122_624,
     "qwen3-235b-a22b": 235_093_634_560,
+    "gpt2": 124_439_808,
+    "opt-13b": 12_853_473_280,
+    "mistral-7b": 7_241_732_096,
+    "qwen3-4b": 4_022_468_096,
+    "deepseek-v2": 235_741_434_880,
+    "phi-4": 14_659_507_200,
+    "jamba-1.5-mini": 51_570_323_328,
 }
 
 ROUNDED = {
@@ -35,6 +42,27 @@ ROUNDED = {
     "mixtral-8x22b": (140.6, 39, 0.5),  # mistral.ai/news/mixtral-8x22b
     "qwen3-235b-a22b": (235, 22, 0.5),  # arXiv 2505.09388
     "qwen3-30b-a3b": (30.5, 3.3, 0.06),
+    "deepseek-v2": (236, 21, 0.5),  # arXiv 2405.04434
+    "jamba-1.5-mini": (52, 12, 0.5),  # arXiv 2408.12570
+}
+
+STATED = {
+    # Billions, total and active, of the other models: model cards; half the last printed digit.
+    # Scout: 109 B are printed for text and vision together, but its file describes no vision tower;
+    # the language part alone has 107.77 B.
+    "llama-4-scout": (107.77, 17, 0.0),
+    "qwen3-32b-fp8": (32.8, 32.8, 0.0),
+    "qwen3-vl-8b": (8.19, 8.19, 0.0),  # the language part is Qwen3-8B; the tower is left out
+    "qwen3.5-27b": (27, 27, 0.0),
+    "gemma-4-26b-a4b": (25.2, 3.8, 0.0),  # '25.2B total, 3.8B active'
+    "minimax-m2.5": (229, 10, 0.5),  # '10B' in whole billions: 10.4
+    "mimo-v2-flash": (309, 15, 0.5),
+    "nemotron-super-49b": (49.9, 49.9, 0.0),
+    # '3.2B active, 3.6B including embeddings': the second is what is counted here
+    "nemotron-3-nano-30b-a3b": (31.6, 3.6, 0.0),
+    "opt-66b": (65.7, 65.7, 0.0),  # printed as 66B; arXiv 2205.01068, table 1
+    "gemma-3-27b": (27.0, 27.0, 0.0),  # 25,600M + 1,416M embedding: arXiv 2503.19786, table 1
+    "phi-2": (2.78, 2.78, 0.0),
 }
 
 
@@ -52,13 +80,32 @@ def test_total_and_active_are_those_of_the_report(slug):
 
 
 def test_every_model_is_checked():
-    assert set(models()) == set(TOTALS) | set(ROUNDED)
+    assert set(models()) == set(TOTALS) | set(ROUNDED) | set(STATED)
+
+
+@pytest.mark.parametrize("slug", list(STATED))
+def test_total_within_1_and_active_within_3_percent_of_the_card(slug):
+    total, active, digit = STATED[slug]
+    assert model(slug).parameters / 1e9 == pytest.approx(total, rel=0.01)
+    assert model(slug).active_parameters / 1e9 == pytest.approx(active, rel=0.03, abs=digit)
+
+
+@pytest.mark.parametrize(("slug", "total", "active"), [
+    ("gpt-oss-120b", 116.8, 5.1), ("qwen3-235b-a22b", 235.1, 22.2), ("deepseek-v3", 671, 37),
+    ("llama-4-scout", 107.77, 17),
+])
+def test_the_models_that_decide(slug, total, active):
+    assert model(slug).parameters / 1e9 == pytest.approx(total, rel=0.01)
+    assert model(slug).active_parameters / 1e9 == pytest.approx(active, rel=0.03)
 
 
 def test_parts_sum_to_the_total():
     for each in models().values():
         assert sum(each.parameters_by_part.values()) == each.parameters
-        assert (each.active_parameters == each.parameters) == (each.experts is None)
+        assert sum(each.active_parameters_by_part.values()) == each.active_parameters
+        # A table that is only looked up (positions of GPT-2 and OPT) is passed by no token.
+        passed = each.parameters - each.extra_embedding
+        assert (each.active_parameters == passed) == (each.experts is None)
 
 
 def test_gpt2_counts_its_layer_norm_biases():

@@ -66,21 +66,48 @@ def linear_axis(title: str, low: float, high: float, **more: Any) -> dict[str, A
 
 def line(name: str, style: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return a line that waits for its numbers."""
-    return {"type": "scatter", "mode": "lines", "name": name, "line": dict(style), "x": [], "y": [],
-            "hovertemplate": f"{name}<extra></extra>", **more}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "line": dict(style),
+        "x": [],
+        "y": [],
+        "hovertemplate": f"{name}<extra></extra>",
+        **more,
+    }
 
 
 def dots(name: str, style: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return dots that wait for their numbers."""
-    return {"type": "scatter", "mode": "markers", "name": name, "marker": dict(style), "x": [],
-            "y": [], "hovertemplate": "%{customdata}<extra></extra>", "customdata": [], **more}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "marker": dict(style),
+        "x": [],
+        "y": [],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "customdata": [],
+        **more,
+    }
 
 
 def labels(name: str, colour: str, position: str = "middle right", **more: Any) -> dict[str, Any]:
     """Return texts that stand in the figure and wait for their place."""
-    return {"type": "scatter", "mode": "text", "name": name, "x": [], "y": [], "text": [],
-            "textposition": position, "textfont": {"color": colour, "size": FONT_SIZE},
-            "hoverinfo": "skip", "cliponaxis": False, **more}
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "name": name,
+        "x": [],
+        "y": [],
+        "text": [],
+        "textposition": position,
+        "textfont": {"color": colour, "size": FONT_SIZE},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        **more,
+    }
 
 
 def channels(figure: str, traces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -48,14 +48,19 @@ def skeleton(texts: Texts, experts: int, separators: str) -> Figure:
         labels(texts.decode, colours.INK, "bottom right"),
         labels(texts.prefill, colours.INK, "bottom left"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            log_axis(texts.tokens_axis, TOKENS[0] * 0.8, TOKENS[-1] * 1.3),
-            linear_axis(texts.experts_axis, 0, experts * 1.06),
-            separators=separators,
-        ),
-    }, height=260, below=True)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(texts.tokens_axis, TOKENS[0] * 0.8, TOKENS[-1] * 1.3),
+                linear_axis(texts.experts_axis, 0, experts * 1.06),
+                separators=separators,
+            ),
+        },
+        height=260,
+        below=True,
+    )
 
 
 def columns(
@@ -66,18 +71,26 @@ def columns(
     prefill_texts: list[str],
 ) -> dict[str, Any]:
     """Return the numbers for every point; a dot stops at the figure's right edge."""
+
     def touched(tokens: np.ndarray) -> np.ndarray:
         return distinct_experts(mixture.experts, mixture.top_k, tokens)
 
     count, last = len(decode_tokens), TOKENS[-1]
     shown = [np.minimum(tokens, last) for tokens in (decode_tokens, prefill_tokens)]
-    places = [(columns_of(x), columns_of(touched(tokens)))
-              for x, tokens in zip(shown, (decode_tokens, prefill_tokens), strict=True)]
+    places = [
+        (columns_of(x), columns_of(touched(tokens)))
+        for x, tokens in zip(shown, (decode_tokens, prefill_tokens), strict=True)
+    ]
     texts = [[[text] for text in some] for some in (decode_texts, prefill_texts)]
-    dots_ = [{"x": x, "y": y, "customdata": text}
-             for (x, y), text in zip(places, texts, strict=True)]
-    names = [{"x": x * shift, "y": y * 0.97, "text": text}
-             for (x, y), text, shift in zip(places, texts, (1.12, 0.9), strict=True)]
-    curve = {"x": np.broadcast_to(TOKENS, (count, len(TOKENS))),
-             "y": np.broadcast_to(touched(TOKENS), (count, len(TOKENS)))}
+    dots_ = [
+        {"x": x, "y": y, "customdata": text} for (x, y), text in zip(places, texts, strict=True)
+    ]
+    names = [
+        {"x": x * shift, "y": y * 0.97, "text": text}
+        for (x, y), text, shift in zip(places, texts, (1.12, 0.9), strict=True)
+    ]
+    curve = {
+        "x": np.broadcast_to(TOKENS, (count, len(TOKENS))),
+        "y": np.broadcast_to(touched(TOKENS), (count, len(TOKENS))),
+    }
     return channels(NAME, [curve, *dots_, *names])

@@ -60,18 +60,35 @@ def skeleton(texts: Texts, others: Sequence[str], separators: str) -> Figure:
         labels(texts.free, colours.INK, "top right"),
         labels(texts.here, colours.INK, "top left"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            log_axis(texts.tokens_axis, TOKENS[0], TOKENS[-1], tickvals=[2.0**k for k in
-                     range(7, 21, 2)], ticktext=_powers(separators), dtick=None),
-            log_axis(texts.memory_axis, LOWEST, HIGHEST, exponentformat="none",
-                     tickvals=[10.0**power for power in range(-2, 8)],
-                     ticktext=_memory_ticks(separators), dtick=None),
-            separators=separators,
-            margin={"l": 64, "r": 150, "t": 12, "b": 48},
-        ),
-    }, height=430, share=2.0)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(
+                    texts.tokens_axis,
+                    TOKENS[0],
+                    TOKENS[-1],
+                    tickvals=[2.0**k for k in range(7, 21, 2)],
+                    ticktext=_powers(separators),
+                    dtick=None,
+                ),
+                log_axis(
+                    texts.memory_axis,
+                    LOWEST,
+                    HIGHEST,
+                    exponentformat="none",
+                    tickvals=[10.0**power for power in range(-2, 8)],
+                    ticktext=_memory_ticks(separators),
+                    dtick=None,
+                ),
+                separators=separators,
+                margin={"l": 64, "r": 186, "t": 12, "b": 48},
+            ),
+        },
+        height=430,
+        share=2.0,
+    )
 
 
 def _memory_ticks(separators: str) -> list[str]:
@@ -115,13 +132,22 @@ def columns(
         {"x": knots, "y": own / GIGA},
         {"x": columns_of(np.full_like(room, TOKENS[0]), TOKENS[-1]), "y": columns_of(room, room)},
         {"x": columns_of(tokens, tokens), "y": columns_of(np.full_like(held, LOWEST), held / GIGA)},
-        {"x": columns_of(tokens), "y": columns_of(held / GIGA),
-         "customdata": [[text] for text in here_texts]},
+        {
+            "x": columns_of(tokens),
+            "y": columns_of(held / GIGA),
+            "customdata": [[text] for text in here_texts],
+        },
         {"x": np.full(ends.shape, TOKENS[-1] * 0.99), "y": spread(ends), "text": Same(list(names))},
-        {"x": columns_of(np.full_like(room, TOKENS[0] * 1.06)), "y": columns_of(room * 1.02),
-         "text": [[text] for text in free_texts]},
-        {"x": columns_of(tokens * 0.94), "y": columns_of(held / GIGA * 1.12),
-         "text": [[text] for text in here_texts]},
+        {
+            "x": columns_of(np.full_like(room, TOKENS[0] * 1.06)),
+            "y": columns_of(room * 1.02),
+            "text": [[text] for text in free_texts],
+        },
+        {
+            "x": columns_of(tokens * 0.94),
+            "y": columns_of(held / GIGA * 1.12),
+            "text": [[text] for text in here_texts],
+        },
     ]
     top = half_decade_above(np.maximum(np.maximum(free / GIGA, ends.max(axis=-1)) * 1.5, HIGHEST))
     return channels(NAME, traces) | {

@@ -28,11 +28,20 @@ class Texts:
 
 def skeleton(texts: Texts, separators: str) -> Figure:
     """Return the figure without numbers: one column, its parts stacked."""
+
     def part(name: str, colour: str, shape: str = "") -> dict[str, Any]:
-        return {"type": "bar", "name": name, "x": [0], "y": [], "width": 0.9,
-                "marker": {"color": colour, "pattern": {"shape": shape, "size": 6, "solidity": 0.3,
-                                                        "fgcolor": colours.PAPER}},
-                "hovertemplate": f"{name}: %{{y:.3g}} GB<extra></extra>"}
+        return {
+            "type": "bar",
+            "name": name,
+            "x": [0],
+            "y": [],
+            "width": 0.9,
+            "marker": {
+                "color": colour,
+                "pattern": {"shape": shape, "size": 6, "solidity": 0.3, "fgcolor": colours.PAPER},
+            },
+            "hovertemplate": f"{name}: %{{y:.3g}} GB<extra></extra>",
+        }
 
     data = [
         part(texts.weights, colours.WEIGHTS.colour),
@@ -42,14 +51,21 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         labels("parts", colours.INK, "middle right"),
         labels(texts.capacity, colours.INK, "top right"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            {"range": [-0.5, 2.1], "visible": False, "fixedrange": True},
-            linear_axis(texts.memory_axis, 0, 100, fixedrange=True),
-            separators=separators, barmode="stack", margin={"l": 56, "r": 4, "t": 12, "b": 24},
-        ),
-    }, height=430, share=1.0)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                {"range": [-0.5, 2.1], "visible": False, "fixedrange": True},
+                linear_axis(texts.memory_axis, 0, 100, fixedrange=True),
+                separators=separators,
+                barmode="stack",
+                margin={"l": 56, "r": 4, "t": 12, "b": 24},
+            ),
+        },
+        height=430,
+        share=1.0,
+    )
 
 
 def columns(
@@ -65,7 +81,9 @@ def columns(
     The axis reaches a third above the capacity; what does not fit runs out of the picture.
     """
     top = capacity / GIGA * 1.35
-    heights = np.stack(np.broadcast_arrays(np.full_like(prompt, weights), prompt, answer), -1) / GIGA
+    heights = (
+        np.stack(np.broadcast_arrays(np.full_like(prompt, weights), prompt, answer), -1) / GIGA
+    )
     edges = np.cumsum(heights, axis=-1)
     middles = np.minimum(edges - heights / 2, top * 0.97)
     traces = [
@@ -74,8 +92,11 @@ def columns(
         {"y": columns_of(heights[:, 2])},
         {"x": [[-0.5, 2.1]] * len(prompt), "y": [[capacity / GIGA] * 2] * len(prompt)},
         {"x": np.full(middles.shape, 0.5), "y": apart(middles, top * 0.085), "text": part_texts},
-        {"x": [[0.5]] * len(prompt), "y": [[capacity / GIGA]] * len(prompt),
-         "text": [[capacity_text]] * len(prompt)},
+        {
+            "x": [[0.5]] * len(prompt),
+            "y": [[capacity / GIGA]] * len(prompt),
+            "text": [[capacity_text]] * len(prompt),
+        },
     ]
     return channels(NAME, traces) | {f"l/{NAME}/yaxis.range": [[0.0, top]] * len(prompt)}
 

@@ -47,21 +47,30 @@ class Texts:
     def groups(self) -> list[Group]:
         """Return the three pairs of bars, top to bottom."""
         return [
-            Group(self.time, [
-                (self.compute, colours.COMPUTE_ROOF.colour),
-                (self.memory, colours.BANDWIDTH_ROOF.colour),
-                (self.communication, colours.COMMUNICATION.colour),
-                (self.launch, colours.INK),
-            ]),
-            Group(self.bytes, [
-                (self.weights, colours.WEIGHTS.colour),
-                (self.kv_cache, colours.KV_CACHE.colour),
-                (self.activations, ACTIVATIONS),
-            ]),
-            Group(self.flop, [
-                (self.linear, colours.WEIGHTS.colour),
-                (self.attention, colours.KV_CACHE.colour),
-            ]),
+            Group(
+                self.time,
+                [
+                    (self.compute, colours.COMPUTE_ROOF.colour),
+                    (self.memory, colours.BANDWIDTH_ROOF.colour),
+                    (self.communication, colours.COMMUNICATION.colour),
+                    (self.launch, colours.INK),
+                ],
+            ),
+            Group(
+                self.bytes,
+                [
+                    (self.weights, colours.WEIGHTS.colour),
+                    (self.kv_cache, colours.KV_CACHE.colour),
+                    (self.activations, ACTIVATIONS),
+                ],
+            ),
+            Group(
+                self.flop,
+                [
+                    (self.linear, colours.WEIGHTS.colour),
+                    (self.attention, colours.KV_CACHE.colour),
+                ],
+            ),
         ]
 
 
@@ -83,41 +92,82 @@ def skeleton(texts: Texts, separators: str, *, show_all: bool) -> Figure:
     for group, title_at in zip(texts.groups(), _TITLE_AT, strict=True):
         shown = group.parts if show_all or len(group.parts) != 4 else group.parts[:2]
         names = "  ".join(f"<span style='color:{colour}'>■</span> {name}" for name, colour in shown)
-        annotations.append({
-            "x": 0, "y": title_at, "xanchor": "left", "yanchor": "bottom", "showarrow": False,
-            "align": "left", "text": f"<b>{group.title}</b>  {names}",
-            "font": {"size": FONT_SIZE - 1, "color": colours.INK}, "xref": "paper", "xshift": -2,
-        })
+        annotations.append(
+            {
+                "x": 0,
+                "y": title_at,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "align": "left",
+                "text": f"<b>{group.title}</b>  {names}",
+                "font": {"size": FONT_SIZE - 1, "color": colours.INK},
+                "xref": "paper",
+                "xshift": -2,
+            }
+        )
         data += [
-            {"type": "bar", "orientation": "h", "name": name, "marker": {"color": colour},
-             "width": 0.78, "x": [], "y": [], "hovertemplate": f"{name}: %{{x:.1f}}%<extra></extra>"}
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "marker": {"color": colour},
+                "width": 0.78,
+                "x": [],
+                "y": [],
+                "hovertemplate": f"{name}: %{{x:.1f}}%<extra></extra>",
+            }
             for name, colour in group.parts
         ]
-    ticks = {"tickvals": [*_PREFILL_AT, *_DECODE_AT],
-             "ticktext": [texts.prefill] * 3 + [texts.decode] * 3}
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            {"range": [0, 100], "ticksuffix": "%", "showgrid": False, "fixedrange": True,
-             "zeroline": False, "tickvals": [0, 50, 100]},
-            {"range": [0.3, 9.8], "showgrid": False, "fixedrange": True, "zeroline": False, **ticks},
-            separators=separators, barmode="stack", annotations=annotations,
-            margin={"l": 64, "r": 12, "t": 4, "b": 30}, bargap=0,
-        ),
-    }, height=430, share=1.25)
+    ticks = {
+        "tickvals": [*_PREFILL_AT, *_DECODE_AT],
+        "ticktext": [texts.prefill] * 3 + [texts.decode] * 3,
+    }
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                {
+                    "range": [0, 100],
+                    "ticksuffix": "%",
+                    "showgrid": False,
+                    "fixedrange": True,
+                    "zeroline": False,
+                    "tickvals": [0, 50, 100],
+                },
+                {
+                    "range": [0.3, 9.8],
+                    "showgrid": False,
+                    "fixedrange": True,
+                    "zeroline": False,
+                    **ticks,
+                },
+                separators=separators,
+                barmode="stack",
+                annotations=annotations,
+                margin={"l": 64, "r": 12, "t": 4, "b": 30},
+                bargap=0,
+            ),
+        },
+        height=430,
+        share=1.25,
+    )
 
 
 def columns(prefill: Step, decode: Step) -> dict[str, Any]:
     """Return the shares for every point."""
     traces = []
-    for parts, rows in zip(_shares(prefill, decode), zip(_PREFILL_AT, _DECODE_AT, strict=True),
-                           strict=True):
+    for parts, rows in zip(
+        _shares(prefill, decode), zip(_PREFILL_AT, _DECODE_AT, strict=True), strict=True
+    ):
         traces += [{"x": part, "y": np.broadcast_to(rows, part.shape)} for part in parts]
     return channels(NAME, traces)
 
 
 def _shares(prefill: Step, decode: Step) -> list[list[np.ndarray]]:
     """Return, for time, bytes and FLOP, each part's percentages in both phases: (points, 2)."""
+
     def percent(of_step: Any) -> list[np.ndarray]:
         both = [np.stack(of_step(step)) for step in (prefill, decode)]
         both = [100 * parts / parts.sum(axis=0) for parts in both]
@@ -126,6 +176,10 @@ def _shares(prefill: Step, decode: Step) -> list[list[np.ndarray]]:
     return [
         percent(lambda step: step.seconds_by_bound),
         percent(lambda step: (step.weight_bytes, step.kv_bytes, step.activation_bytes)),
-        percent(lambda step: (step.flop_by_operator[~step.is_attention].sum(axis=0),
-                              step.flop_by_operator[step.is_attention].sum(axis=0))),
+        percent(
+            lambda step: (
+                step.flop_by_operator[~step.is_attention].sum(axis=0),
+                step.flop_by_operator[step.is_attention].sum(axis=0),
+            )
+        ),
     ]

@@ -35,29 +35,36 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     ink = colours.INK
 
     def area(name: str, colour: str, edge: str) -> dict[str, Any]:
-        return line(name, {"color": edge, "width": 2}, fill="toself", fillcolor=colour,
-                    hoveron="fills")
+        return line(
+            name, {"color": edge, "width": 2}, fill="toself", fillcolor=colour, hoveron="fills"
+        )
 
     data = [
         area(texts.memory, colours.BANDWIDTH_ROOF.faint(0.28), "rgba(0,0,0,0)"),
         area(texts.compute, colours.COMPUTE_ROOF.faint(0.55), colours.COMPUTE_ROOF.colour),
         area(texts.full, "rgba(189,189,189,0.82)", colours.WEIGHTS.colour),
         line(texts.critical, {"color": ink, "dash": "dot", "width": 1.5}),
-        dots(texts.here, {**colours.DECODE.point(17),
-                          "line": {"color": colours.PAPER, "width": 1.5}}),
+        dots(
+            texts.here, {**colours.DECODE.point(17), "line": {"color": colours.PAPER, "width": 1.5}}
+        ),
         labels(texts.memory, ink, "middle right"),
         labels(texts.full, "#1A1A1A", "middle left"),
         labels(texts.compute, "#1A1A1A", "bottom right"),
         labels(texts.critical, ink, "top right"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            log_axis(texts.context_axis, CONTEXTS[0], CONTEXTS[-1]),
-            log_axis(texts.batch_axis, LOWEST_BATCH, LARGEST_BATCH),
-            separators=separators,
-        ),
-    }, height=430, share=1.0)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(texts.context_axis, CONTEXTS[0], CONTEXTS[-1]),
+                log_axis(texts.batch_axis, LOWEST_BATCH, LARGEST_BATCH),
+                separators=separators,
+            ),
+        },
+        height=430,
+        share=1.0,
+    )
 
 
 def columns(
@@ -84,8 +91,9 @@ def columns(
     low, high = CONTEXTS[0], CONTEXTS[-1]
     # Where no batch suffices the border runs along the upper edge, so the area closes itself.
     border = np.clip(frontier, 1.0, top)
-    open_area = np.concatenate([np.broadcast_to(CONTEXTS, border.shape),
-                                columns_of(np.full(count, high), low)], axis=-1)
+    open_area = np.concatenate(
+        [np.broadcast_to(CONTEXTS, border.shape), columns_of(np.full(count, high), low)], axis=-1
+    )
     walled = np.clip(np.where(wall >= 1, wall, LOWEST_BATCH), LOWEST_BATCH, top)
     wall_x = [*CONTEXTS.tolist(), high, low]
     wall_y = [*walled.tolist(), top, top]
@@ -99,11 +107,20 @@ def columns(
         {"x": columns_of(inside, inside), "y": columns_of(np.full(count, LOWEST_BATCH), top)},
         {"x": columns_of(context), "y": columns_of(batch), "customdata": [[texts.here]] * count},
         {"x": [[low * 1.25]] * count, "y": [[1.7]] * count, "text": [[texts.memory]] * count},
-        {"x": [[high / 1.15]] * count, "y": [[top / 2.2]] * count,
-         "text": [[texts.full if full_here else ""]] * count},
-        {"x": [[low * 1.25]] * count, "y": [[top / 1.4]] * count,
-         "text": [[texts.compute if some else ""] for some in has_compute]},
-        {"x": columns_of(inside * 1.05), "y": [[3.2]] * count,
-         "text": [[text] for text in critical_texts]},
+        {
+            "x": [[high / 1.15]] * count,
+            "y": [[top / 2.2]] * count,
+            "text": [[texts.full if full_here else ""]] * count,
+        },
+        {
+            "x": [[low * 1.25]] * count,
+            "y": [[top / 1.4]] * count,
+            "text": [[texts.compute if some else ""] for some in has_compute],
+        },
+        {
+            "x": columns_of(inside * 1.05),
+            "y": [[3.2]] * count,
+            "text": [[text] for text in critical_texts],
+        },
     ]
     return channels(NAME, traces)

@@ -62,11 +62,17 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         labels(texts.prefill, colours.INK, "top center"),
     ]
     axis = log_axis(texts.performance_axis, 0.1, 1e4)
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(log_axis(texts.intensity_axis, LOWEST, HIGHEST), axis,
-                         separators=separators),
-    }, height=430, share=1.9)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(texts.intensity_axis, LOWEST, HIGHEST), axis, separators=separators
+            ),
+        },
+        height=430,
+        share=1.9,
+    )
 
 
 def columns(
@@ -106,12 +112,21 @@ def columns(
         {**_operators(decode), "customdata": hover(decode)},
         {**_whole(prefill), "customdata": [[text] for text in hover(prefill, whole=texts.prefill)]},
         {**_whole(decode), "customdata": [[text] for text in hover(decode, whole=texts.decode)]},
-        {"x": columns_of(under * 1.25), "y": columns_of(roof(under) * 0.8),
-         "text": [[t] for t in bandwidth_texts]},
-        {"x": columns_of(np.full_like(ridge, HIGHEST / 1.1)), "y": columns_of(roof(HIGHEST) * 1.04),
-         "text": [[t] for t in roof_texts]},
-        {"x": columns_of(ridge * 1.05), "y": columns_of(floor * 1.08),
-         "text": [[t] for t in ridge_texts]},
+        {
+            "x": columns_of(under * 1.25),
+            "y": columns_of(roof(under) * 0.8),
+            "text": [[t] for t in bandwidth_texts],
+        },
+        {
+            "x": columns_of(np.full_like(ridge, HIGHEST / 1.1)),
+            "y": columns_of(roof(HIGHEST) * 1.04),
+            "text": [[t] for t in roof_texts],
+        },
+        {
+            "x": columns_of(ridge * 1.05),
+            "y": columns_of(floor * 1.08),
+            "text": [[t] for t in ridge_texts],
+        },
         {**_attention_labels(prefill, decode), "text": [[texts.attention] * 2] * len(ridge)},
         {**_phase_labels(prefill, decode), "text": [[texts.prefill, texts.decode]] * len(ridge)},
     ]

@@ -42,25 +42,37 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         line(texts.attention, {**colours.KV_CACHE.line(3)}),
         line(texts.step, decode.line(4)),
         line(texts.full, {"color": ink, "dash": "dash", "width": 1.5}),
-        dots(texts.here, {"color": [colours.WEIGHTS.colour, colours.KV_CACHE.colour, decode.colour],
-                          "symbol": [colours.WEIGHTS.marker, colours.KV_CACHE.marker,
-                                     decode.marker],
-                          "size": [11, 11, 17], "line": {"color": colours.PAPER, "width": 1.5}}),
-        dots(texts.linear, {"color": ink, "symbol": "circle-open", "size": 13,
-                            "line": {"width": 2}}),
+        dots(
+            texts.here,
+            {
+                "color": [colours.WEIGHTS.colour, colours.KV_CACHE.colour, decode.colour],
+                "symbol": [colours.WEIGHTS.marker, colours.KV_CACHE.marker, decode.marker],
+                "size": [11, 11, 17],
+                "line": {"color": colours.PAPER, "width": 1.5},
+            },
+        ),
+        dots(
+            texts.linear, {"color": ink, "symbol": "circle-open", "size": 13, "line": {"width": 2}}
+        ),
         labels("lines", ink, "middle right"),
         labels(texts.ridge, ink, "top right"),
         labels(texts.full, ink, "top left"),
         labels("crossing", ink, "bottom right"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            log_axis(texts.batch_axis, BATCHES[0] * 0.75, BATCHES[-1]),
-            log_axis(texts.intensity_axis, LOWEST, HIGHEST),
-            separators=separators, margin={"l": 64, "r": 104, "t": 12, "b": 48},
-        ),
-    }, height=430, share=1.15)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(texts.batch_axis, BATCHES[0] * 0.75, BATCHES[-1]),
+                log_axis(texts.intensity_axis, LOWEST, HIGHEST),
+                separators=separators,
+                margin={"l": 64, "r": 104, "t": 12, "b": 48},
+            ),
+        },
+        height=430,
+        share=1.15,
+    )
 
 
 def columns(
@@ -98,17 +110,36 @@ def columns(
         {"x": columns_of(np.full(count, BATCHES[0]), BATCHES[-1]), "y": columns_of(ridge, ridge)},
         *({"x": knots, "y": line} for line in lines),
         {"x": columns_of(full, full), "y": columns_of(np.full(count, LOWEST), HIGHEST)},
-        {"x": columns_of(batch, batch, batch), "y": columns_of(*here),
-         "customdata": [list(names)] * count},
-        {"x": columns_of(place), "y": columns_of(ridge), "customdata": [[t] for t in
-                                                                       texts["crossing"]]},
-        {"x": np.full(ends.shape, BATCHES[-1] * 0.99), "y": _apart(ends), "text": Same(list(names))},
-        {"x": columns_of(np.full(count, BATCHES[0] * 1.1)), "y": columns_of(ridge * 1.04),
-         "text": [[text] for text in texts["ridge"]]},
-        {"x": columns_of(full * 0.95), "y": columns_of(np.full(count, LOWEST * 1.25)),
-         "text": [[text] for text in texts["full"]]},
-        {"x": columns_of(place * 1.1), "y": columns_of(ridge * 0.92),
-         "text": [[text] for text in texts["crossing"]]},
+        {
+            "x": columns_of(batch, batch, batch),
+            "y": columns_of(*here),
+            "customdata": [list(names)] * count,
+        },
+        {
+            "x": columns_of(place),
+            "y": columns_of(ridge),
+            "customdata": [[t] for t in texts["crossing"]],
+        },
+        {
+            "x": np.full(ends.shape, BATCHES[-1] * 0.99),
+            "y": _apart(ends),
+            "text": Same(list(names)),
+        },
+        {
+            "x": columns_of(np.full(count, BATCHES[0] * 1.1)),
+            "y": columns_of(ridge * 1.04),
+            "text": [[text] for text in texts["ridge"]],
+        },
+        {
+            "x": columns_of(full * 0.95),
+            "y": columns_of(np.full(count, LOWEST * 1.25)),
+            "text": [[text] for text in texts["full"]],
+        },
+        {
+            "x": columns_of(place * 1.1),
+            "y": columns_of(ridge * 0.92),
+            "text": [[text] for text in texts["crossing"]],
+        },
     ]
     return channels(NAME, traces)
 

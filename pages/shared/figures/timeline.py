@@ -58,8 +58,10 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     prefill, decode, cache = colours.PREFILL, colours.DECODE, colours.KV_CACHE
     tick = {"symbol": "line-ns", "size": 26, "line": {"width": 1.5, "color": decode.colour}}
     bracket = {"color": ink, "width": 1.5}
-    ends = {"mode": "lines+markers", "marker": {"symbol": "line-ns", "size": 10,
-                                                "line": {"width": 1.5, "color": ink}}}
+    ends = {
+        "mode": "lines+markers",
+        "marker": {"symbol": "line-ns", "size": 10, "line": {"width": 1.5, "color": ink}},
+    }
     below = {"xaxis": "x", "yaxis": "y2"}
     data = [
         line(texts.prefill, {"color": prefill.colour, "width": 26}, opacity=0.28),
@@ -70,26 +72,42 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         line("E2E", bracket, **ends),
         labels("metrics", ink, "top center"),
         labels("phases", ink, "middle right"),
-        line(texts.cache, {"color": cache.colour, "width": 1.5}, fill="tozeroy",
-             fillcolor=cache.faint(0.12), **below),
+        line(
+            texts.cache,
+            {"color": cache.colour, "width": 1.5},
+            fill="tozeroy",
+            fillcolor=cache.faint(0.12),
+            **below,
+        ),
         line(texts.cache, {"color": cache.colour, "width": 4}, **below),
         labels(texts.cache, ink, "top left", **below),
         line(texts.now, {"color": ink, "width": 1.5, "dash": "dot"}),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            linear_axis(texts.time_axis, 0, 1, rangemode="tozero", anchor="y2", showgrid=False),
-            {"range": [0, 10], "domain": [0.42, 1], "visible": False, "fixedrange": True},
-            separators=separators,
-            yaxis2={**linear_axis(texts.cache_axis, 0, 1, fixedrange=True, nticks=4),
-                    "domain": [0, 0.36]},
-        ),
-    }, height=400, share=2.0)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                linear_axis(texts.time_axis, 0, 1, rangemode="tozero", anchor="y2", showgrid=False),
+                {"range": [0, 10], "domain": [0.42, 1], "visible": False, "fixedrange": True},
+                separators=separators,
+                yaxis2={
+                    **linear_axis(texts.cache_axis, 0, 1, fixedrange=True, nticks=4),
+                    "domain": [0, 0.36],
+                },
+            ),
+        },
+        height=400,
+        share=2.0,
+    )
 
 
-def columns(asked: Request, metric_texts: list[list[str]], phase_texts: list[list[str]],
-            cache_texts: list[str]) -> dict[str, Any]:
+def columns(
+    asked: Request,
+    metric_texts: list[list[str]],
+    phase_texts: list[list[str]],
+    cache_texts: list[str],
+) -> dict[str, Any]:
     """Return the numbers for whole requests: everything has happened."""
     count = len(asked.ttft)
     cache_x, cache_y = _cache_line(asked)
@@ -99,24 +117,38 @@ def columns(asked: Request, metric_texts: list[list[str]], phase_texts: list[lis
     level = np.full(count, _METRIC_AT)
     lane = np.full(count, _LANE_AT)
     bar = {"x": columns_of(np.zeros(count), asked.ttft), "y": columns_of(lane, lane)}
-    ticks = {"x": asked.moments, "y": np.full(asked.moments.shape, _LANE_AT),
-             "customdata": Same([""])}
+    ticks = {
+        "x": asked.moments,
+        "y": np.full(asked.moments.shape, _LANE_AT),
+        "customdata": Same([""]),
+    }
     traces = [
         bar,
         bar,
         ticks,
         {"x": columns_of(np.zeros(count), asked.ttft), "y": columns_of(level - 1.5, level - 1.5)},
-        {"x": columns_of(gap_start, gap_start + asked.tpot),
-         "y": columns_of(level - 1.5, level - 1.5)},
+        {
+            "x": columns_of(gap_start, gap_start + asked.tpot),
+            "y": columns_of(level - 1.5, level - 1.5),
+        },
         {"x": columns_of(np.zeros(count), whole), "y": columns_of(level + 0.9, level + 0.9)},
-        {"x": columns_of(*_metric_places(asked.ttft, gap_start, asked.tpot, whole)),
-         "y": columns_of(level - 1.2, level - 1.2, level + 1.1), "text": metric_texts},
-        {"x": columns_of(np.zeros(count), np.maximum((asked.ttft + whole) / 2, 0.3 * whole)),
-         "y": columns_of(np.full(count, _PHASE_NAME_AT), _PHASE_NAME_AT), "text": phase_texts},
+        {
+            "x": columns_of(*_metric_places(asked.ttft, gap_start, asked.tpot, whole)),
+            "y": columns_of(level - 1.2, level - 1.2, level + 1.1),
+            "text": metric_texts,
+        },
+        {
+            "x": columns_of(np.zeros(count), np.maximum((asked.ttft + whole) / 2, 0.3 * whole)),
+            "y": columns_of(np.full(count, _PHASE_NAME_AT), _PHASE_NAME_AT),
+            "text": phase_texts,
+        },
         {"x": cache_x, "y": cache_y},
         {"x": cache_x, "y": cache_y},
-        {"x": columns_of(whole), "y": columns_of(asked.all_bytes / GIGA),
-         "text": [[text] for text in cache_texts]},
+        {
+            "x": columns_of(whole),
+            "y": columns_of(asked.all_bytes / GIGA),
+            "text": [[text] for text in cache_texts],
+        },
         {"x": columns_of(whole, whole), "y": columns_of(np.zeros(count), np.full(count, 10.0))},
     ]
     return channels(NAME, traces) | _ranges(asked)
@@ -135,8 +167,11 @@ def _metric_places(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centre each label over its bracket, but keep the three readable at both ends."""
     edge = 0.09 * e2e
-    return (np.maximum(ttft / 2, edge), np.clip(gap_start + tpot / 2, 3.4 * edge, e2e - edge),
-            e2e / 2)
+    return (
+        np.maximum(ttft / 2, edge),
+        np.clip(gap_start + tpot / 2, 3.4 * edge, e2e - edge),
+        e2e / 2,
+    )
 
 
 def _cache_line(asked: Request) -> tuple[np.ndarray, np.ndarray]:

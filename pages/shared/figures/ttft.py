@@ -41,21 +41,28 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     """Return the figure without numbers; the y axis' range comes with them."""
     prefill = colours.PREFILL
     data = [
-        line(texts.weights, {"color": colours.BANDWIDTH_ROOF.colour, "dash": "longdash",
-                             "width": 2}),
+        line(
+            texts.weights, {"color": colours.BANDWIDTH_ROOF.colour, "dash": "longdash", "width": 2}
+        ),
         line(texts.prefill, prefill.line(3)),
         dots(texts.here, {**prefill.point(16), "line": {"color": colours.PAPER, "width": 1.5}}),
         labels(texts.weights, colours.INK, "bottom right"),
         labels(texts.here, colours.INK, "top left"),
     ]
-    return Figure(NAME, {
-        "data": data,
-        "layout": layout(
-            log_axis(texts.prompt_axis, PROMPTS[0], PROMPTS[-1]),
-            log_axis(texts.ttft_axis, 1e-3, 10),
-            separators=separators, margin={"l": 60, "r": 12, "t": 12, "b": 48},
-        ),
-    }, height=400, share=1.0)
+    return Figure(
+        NAME,
+        {
+            "data": data,
+            "layout": layout(
+                log_axis(texts.prompt_axis, PROMPTS[0], PROMPTS[-1]),
+                log_axis(texts.ttft_axis, 1e-3, 10),
+                separators=separators,
+                margin={"l": 60, "r": 12, "t": 12, "b": 48},
+            ),
+        },
+        height=400,
+        share=1.0,
+    )
 
 
 def columns(
@@ -82,9 +89,15 @@ def columns(
         {"x": [[PROMPTS[0], PROMPTS[-1]]] * count, "y": columns_of(weight_seconds, weight_seconds)},
         {"x": np.broadcast_to(PROMPTS, seconds.shape), "y": seconds},
         {"x": columns_of(prompt), "y": columns_of(ttft), "customdata": [[t] for t in here_texts]},
-        {"x": [[PROMPTS[0] * 1.15]] * count, "y": columns_of(weight_seconds * 0.95),
-         "text": [[weight_text]] * count},
-        {"x": columns_of(prompt * 0.9), "y": columns_of(ttft * 1.1),
-         "text": [[text] for text in here_texts]},
+        {
+            "x": [[PROMPTS[0] * 1.15]] * count,
+            "y": columns_of(weight_seconds * 0.95),
+            "text": [[weight_text]] * count,
+        },
+        {
+            "x": columns_of(prompt * 0.9),
+            "y": columns_of(ttft * 1.1),
+            "text": [[text] for text in here_texts],
+        },
     ]
     return channels(NAME, traces) | {f"l/{NAME}/yaxis.range": columns_of(floor, ceiling)}

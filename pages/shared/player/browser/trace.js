@@ -195,13 +195,19 @@ function drawTexts(group, trace, data, left, top) {
   const elements = enough(group, "g.textpoint", left.length, placeInData);
   if (!elements) return false;
   for (const [i, element] of elements.entries()) {
-    const text = element.firstElementChild;
     const lines = wanted[i];
     if (!isNumber(left[i]) || !isNumber(top[i]) || lines.join("") === "") {
       hide(element);
       continue;
     }
-    if (!text || !setText(text, lines)) return false;
+    // Plotly leaves out the text element of an empty label.
+    if (!element.firstElementChild) {
+      const model = group.querySelector("text");
+      if (!model) return false;
+      element.append(model.cloneNode(true));
+    }
+    const text = element.firstElementChild;
+    if (!setText(text, lines)) return false;
     const position = String(item(data.textposition ?? trace.textposition, i));
     const size = item(trace.textfont.size, i);
     const hasMarker = trace.mode.includes("markers");
