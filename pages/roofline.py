@@ -113,6 +113,7 @@ def _roofline_texts(words: Words) -> roofline.Texts:
         prefill=words("phase.prefill"),
         decode=words("phase.decode"),
         attention=words("operator.attention"),
+        experts=words("part.experts"),
         bandwidth_roof=words("roofline.bandwidth_roof"),
         compute_roof=words("roofline.compute_roof"),
         ridge=words("term.ridge"),

@@ -105,7 +105,7 @@ def _compressed(given: dict[str, Any], notes: dict[str, None]) -> tuple[float | 
     scale = 0.0
     if isinstance(size, int) and size > 0:
         scale = (8 if weights.get("type") == "float" and width == 4 else 16) / size
-    kind = weights.get("type", "int")
+    kind = str(weights.get("type") or "int")
     both = isinstance(group.get("input_activations"), dict)
     arithmetic = {("float", 8): "fp8", ("int", 8): "int8"}.get((kind, width), "bf16")
     return width + scale, arithmetic if both else "bf16", f"compressed-tensors {kind}{width}"
@@ -119,7 +119,7 @@ def _block_scale(given: dict[str, Any]) -> float:
     if (
         not isinstance(block, list)
         or len(block) != 2
-        or not all(isinstance(side, int) and side > 0 for side in block)
+        or not all(type(side) is int and side > 0 for side in block)
     ):
         raise InputError(
             "quantization_config.weight_block_size", f"must be two numbers above 0, got {block!r}"

@@ -140,7 +140,7 @@ def _refuse_other_kinds(content: dict[str, Any]) -> None:
     if isinstance(kind, str) and kind.casefold() in NOT_DECODER_ONLY:
         raise InputError("model_type", f"{kind!r} is no decoder-only language model with attention")
     built = content.get("architectures")
-    if isinstance(built, list) and built and kind not in FAMILIES:
+    if isinstance(built, list) and built and str(kind) not in FAMILIES:
         generating = ("CausalLM", "LMHead", "ConditionalGeneration", "Model")
         if not any(
             (isinstance(one, str) and one.endswith(generating)) or "LMHead" in str(one)

@@ -204,7 +204,9 @@ def play(page: Page) -> None:
     page.locator(".player-play").click()
     page.wait_for_timeout(1000)
     page.locator(".player-play").click()  # what is played is in the caches now
-    name = page.evaluate("() => document.querySelector('.player-choice select')?.value ?? null")
+    name = page.evaluate(
+        "() => document.querySelector('.player select[name=sweep]')?.value ?? null"
+    )
     if name:
         field = page.locator(f".player-slider input[name={name}]")
         field.focus()

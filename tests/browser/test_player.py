@@ -147,7 +147,9 @@ def test_zoom_survives_drag_and_release(roofline: Page) -> None:
 def test_play_moves_and_pause_takes_the_value(roofline: Page) -> None:
     play = roofline.locator(".player-play")
     name = (
-        roofline.evaluate("() => document.querySelector('.player-choice select')?.value ?? null")
+        roofline.evaluate(
+            "() => document.querySelector('.player select[name=sweep]')?.value ?? null"
+        )
         or slider_names(roofline)[0]
     )
     release_at(roofline, name, 0)

@@ -90,6 +90,13 @@ def kv_elements(architecture: Architecture) -> int:
     return attention.kv_heads * attention.elements_per_kv_head
 
 
+def weight_over_activation(rows: int, inner: int) -> float:
+    """Bytes of one hidden x inner matrix over those of its output rows."""
+    architecture = grouped(layers=1, intermediate=inner)
+    step = decode(architecture, H100, batch=rows, context=0)
+    return part(step, "down", "weight_bytes") / (2 * rows * architecture.hidden)
+
+
 def tokens_beside_52b(cards: int) -> float:
     """Tokens of cache that fit beside kipply's 52B model on cards of 40 GB, taken as one pool."""
     pool = replace(machine(chip("a100-sxm-40gb")), capacity=cards * 40e9)
@@ -210,6 +217,8 @@ MEMORY = {
 }
 
 INTENSITY = {
+    "ai_dot": Case(
+        lambda: linear_intensity(1, 10**6, 1), 1e-6, "a limit: (2 N - 1) / (4 N + 2) for N = 10^6"),
     "ai_linear_512": Case(lambda: linear_intensity(512, 1024, 4096), 0.5, DIGIT),
     "ai_attn_prefill": Case(
         lambda: attention_intensity_read_once(model("llama-2-7b"), 480),
@@ -233,6 +242,14 @@ RIDGES = {
     "bcrit_h100": Case(
         lambda: critical_batch(model("llama-2-13b"), 1e15, 3.35e12), 1.0,
         "298.5 printed as 298; the source takes 1e15 for 989e12"),
+    "two_chip_D": Case(
+        lambda: 2 * ridge_flop_per_byte(1.97e14, 4.5e10), 1.0, "8755.6, truncated"),
+    "sb_tp_limit_decode": Case(
+        lambda: weight_over_activation(rows=32, inner=16384) / 8,
+        because="one activation of B x D over a link with an eighth of the bandwidth"),
+    "sb_tp_limit_prefill": Case(
+        lambda: 28672 * 2 / ridge_flop_per_byte(4.59e14, 1.8e11), 0.5,
+        "two axes of 1.8e11 B/s on TPU v5p, whose ratio of 2550 is printed; 22.49"),
     "ridge_a100_80_sxm": Case(lambda: chip("a100-sxm-80gb").ridge, 0.5, DIGIT),
     "ridge_v100_hbm": Case(lambda: chip("v100-sxm2").ridge, 0.5, DIGIT),
     "ridge_v100_l2": Case(

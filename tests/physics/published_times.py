@@ -10,7 +10,7 @@ from physics.architecture import Architecture
 from physics.catalogue import model
 from physics.chips import chip
 from physics.layers import Attention, Dense, Layers
-from physics.machine import Efficiency, Machine, machine
+from physics.machine import Efficiency, Machine, machine, read_seconds
 from physics.request import request
 from physics.step import Step, decode, prefill
 from tests.physics.published_case import Case
@@ -207,4 +207,34 @@ POPE = {
         palm_mfu_percent, 0.5, "two FLOP a parameter and token; last printed digit"),
 }
 
-CASES = SCALING_BOOK_TABLE | SCALING_BOOK | KIPPLY | BASETEN | POPE
+def full_memory_seconds() -> float:
+    """Read all the memory of a TPU v5e once: the longest decode step of a bound batch [s]."""
+    return float(read_seconds(chip("tpu-v5e").capacity, machine(chip("tpu-v5e"))))
+
+
+ROUND_STEP = "printed from a step of 19 ms for 19.5"
+
+SERVING = {
+    "sb_qps_bf16": Case(lambda: 43 / (full_memory_seconds() * 512 * 16), 0.005, DIGIT),
+    "sb_qps_int8": Case(lambda: 52 / (full_memory_seconds() * 512 * 8), 0.02, ROUND_STEP),
+    "sb_pd_ratio": Case(
+        lambda: prefill_70b_seconds() * 32 / (full_memory_seconds() * 512), 0.1, ROUND_STEP),
+}
+
+
+def copy_ms(bandwidth: float) -> float:
+    """Copy a 7B model in bf16 into the memory that computes [ms]."""
+    return float(read_seconds(14e9, only_reading(bandwidth))) * 1e3
+
+
+def only_reading(bandwidth: float) -> Machine:
+    return Machine(peak=1e30, attention_peak=1e30, bandwidth=bandwidth, capacity=1e30, link=None)
+
+
+SWITCHING = {
+    "sn40l_expert_copy": Case(lambda: copy_ms(1e12)),
+    "sn40l_switch_a100": Case(lambda: copy_ms(32e9) / copy_ms(1e12), 0.5, DIGIT),
+    "sn40l_switch_h100": Case(lambda: copy_ms(64e9) / copy_ms(1e12), 0.5, DIGIT),
+}
+
+CASES = SCALING_BOOK_TABLE | SCALING_BOOK | KIPPLY | BASETEN | POPE | SERVING | SWITCHING

@@ -39,6 +39,7 @@ class Texts:
     prefill: str
     decode: str
     attention: str
+    experts: str
     bandwidth_roof: str
     compute_roof: str
     ridge: str
@@ -127,7 +128,7 @@ def columns(
             "y": columns_of(floor * 1.08),
             "text": [[t] for t in ridge_texts],
         },
-        {**_attention_labels(prefill, decode), "text": [[texts.attention] * 2] * len(ridge)},
+        _operator_labels(texts, prefill, decode),
         {**_phase_labels(prefill, decode), "text": [[texts.prefill, texts.decode]] * len(ridge)},
     ]
     return channels(NAME, traces) | {
@@ -146,13 +147,22 @@ def _whole(step: Step) -> dict[str, np.ndarray]:
     return {"x": columns_of(step.intensity), "y": columns_of(step.performance / TERA)}
 
 
-def _attention_labels(*steps: Step) -> dict[str, np.ndarray]:
-    """Place the name of attention a little below and right of its dot in each phase."""
-    first = [int(np.argmax(step.is_attention)) for step in steps]
-    pairs = list(zip(steps, first, strict=True))
-    intensity = columns_of(*(step.intensity_by_operator[at] for step, at in pairs))
-    performance = columns_of(*(step.performance_by_operator[at] for step, at in pairs))
-    return {"x": intensity * 1.06, "y": performance / TERA * 0.9}
+def _operator_labels(texts: Texts, *steps: Step) -> dict[str, Any]:
+    """Name attention and, where there are any, the experts, right and below of their dots."""
+    intensity, performance, names = [], [], []
+    for step in steps:
+        for prefix, text in (("attention", texts.attention), ("experts_up", texts.experts)):
+            found = [at for at, name in enumerate(step.names) if name.startswith(prefix)]
+            if found:
+                intensity.append(step.intensity_by_operator[found[0]])
+                performance.append(step.performance_by_operator[found[0]])
+                names.append(text)
+    place = columns_of(*intensity), columns_of(*performance)
+    return {
+        "x": place[0] * 1.06,
+        "y": place[1] / TERA * 0.9,
+        "text": [names] * len(place[0]),
+    }
 
 
 def _phase_labels(*steps: Step) -> dict[str, np.ndarray]:

@@ -165,11 +165,13 @@ class _EarlyScripts:
             else:
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    page = bytes(body).replace(b"</head>", _script_tag() + b"</head>", 1)
+                    page = bytes(body).replace(b"<head>", b"<head>" + _script_tag(), 1)
                     await send({**start, "headers": _page_headers(start["headers"], len(page))})
                     await send({"type": "http.response.body", "body": page})
 
-        await self._app(scope, receive, send_with_scripts)
+        # Eight kilobytes are not worth undoing Streamlit's compression for.
+        headers = [header for header in scope["headers"] if header[0] != b"accept-encoding"]
+        await self._app({**scope, "headers": headers}, receive, send_with_scripts)
 
 
 def _is_plain_page(message: Any) -> bool:
@@ -189,7 +191,9 @@ def _page_headers(headers: Any, length: int) -> list[tuple[bytes, bytes]]:
 
 
 def _script_tag() -> bytes:
-    return f'<script async data-explorable src="./vendor/{plotly_name()}"></script>'.encode()
+    # High priority, or it would queue behind Streamlit's eighty modules.
+    source = f"./vendor/{plotly_name()}"
+    return f'<script async fetchpriority="high" data-explorable src="{source}"></script>'.encode()
 
 
 def _module_links() -> bytes:

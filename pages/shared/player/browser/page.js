@@ -39,12 +39,12 @@ export class Page {
     if ((play.sliders?.length ?? 0) > 1) {
       const label = (name) => sliders.find((slider) => slider.name === name)?.label ?? name;
       const options = play.sliders.map((name) => [name, label(name)]);
-      this.sweep = choice(buttons, words.sweep, options, play.selected);
+      this.sweep = choice(buttons, "sweep", words.sweep, options, play.selected);
     }
     this.speed = null;
     if ((play.speeds?.length ?? 0) > 1) {
       const whole = play.speeds.find(([factor]) => factor === 1) ?? play.speeds[0];
-      this.speed = choice(buttons, words.speed, play.speeds, whole[0]);
+      this.speed = choice(buttons, "speed", words.speed, play.speeds, whole[0]);
     }
 
     const grid = make("div", "player-sliders", bar);
@@ -201,10 +201,11 @@ function button(parent, text, className) {
   return element;
 }
 
-function choice(parent, label, options, selected) {
+function choice(parent, name, label, options, selected) {
   const field = make("label", "player-choice", parent);
   make("span", "", field).textContent = label;
   const select = make("select", "", field);
+  select.name = name;
   for (const [value, text] of options) {
     select.append(new Option(text, value, value === selected, value === selected));
   }

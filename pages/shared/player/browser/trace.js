@@ -142,7 +142,7 @@ const JOINS = {
 function drawMarkers(group, trace, data, left, top, sizes) {
   const { marker } = data;
   if (trace.marker.colorscale && Array.isArray(marker?.color) && isNumber(marker.color[0])) return false;
-  const elements = enough(group, "path.point", left.length, placeInData);
+  const elements = enough(group, "path.point", drawable(left, top), placeInData);
   if (!elements) return false;
   const sized = Array.isArray(marker?.size) || isNumber(marker?.size);
   const coloured = typeof marker?.color === "string" || Array.isArray(marker?.color);
@@ -157,6 +157,13 @@ function drawMarkers(group, trace, data, left, top, sizes) {
     show(element);
   }
   return true;
+}
+
+/** How many points there are up to the last one that can be drawn. */
+function drawable(left, top) {
+  let count = left.length;
+  while (count && !(isNumber(left[count - 1]) && isNumber(top[count - 1]))) count -= 1;
+  return count;
 }
 
 /** Give a marker another size, by the same outline as Plotly's. */
@@ -192,7 +199,7 @@ function paint(element, trace, i, colour) {
 function drawTexts(group, trace, data, left, top) {
   const wanted = left.map((_, i) => plainLines(item(data.text, i) ?? ""));
   if (wanted.includes(null)) return false;
-  const elements = enough(group, "g.textpoint", left.length, placeInData);
+  const elements = enough(group, "g.textpoint", drawable(left, top), placeInData);
   if (!elements) return false;
   for (const [i, element] of elements.entries()) {
     const lines = wanted[i];
@@ -362,7 +369,7 @@ const placeInData = (element) => element.__data__?.i ?? element.explorablePlace;
 function enough(group, selector, count, place) {
   if (!group) return count ? null : [];
   const present = [...group.querySelectorAll(`:scope > ${selector}`)];
-  if (!present.length) return count ? null : [];
+  if (!present.length && count) return null;
   const placed = [];
   present.forEach((element, i) => {
     const at = place ? place(element) : i;
