@@ -161,7 +161,7 @@ def rest_texts(scenario: Scenario, moved: tuple[str, ...], words: Words) -> list
 
 
 def _formats(scenario: Scenario, words: Words) -> None:
-    left, right = st.columns(2)
+    left, right = st.columns([1.3, 1])
     with left:
         _picker(
             "weights",
@@ -187,7 +187,7 @@ def weights_text(name: str, scenario: Scenario, words: Words) -> str:
     Examples
     --------
     >>> weights_text("published", Scenario(model="gpt-oss-120b"), Words("en"))
-    'mxfp4, as published'
+    'mxfp4, original'
     """
     if name != PUBLISHED:
         return name

@@ -9,6 +9,7 @@ from physics.catalogue import model
 from physics.chips import chip
 from physics.limits import critical_batch, critical_context
 from physics.machine import machine
+from physics.predict import parse_question, predict
 from physics.step import decode
 
 
@@ -40,6 +41,19 @@ def test_critical_context_is_where_a_step_at_endless_batch_changes_what_binds(sl
     memory_bound = step.kv_bytes / on.bandwidth > step.totals[0]
     found = contexts[np.argmax(memory_bound)] if memory_bound.any() else np.inf
     assert claimed == pytest.approx(found, rel=0.1)
+
+
+@pytest.mark.parametrize(("slug", "tp"), [("deepseek-v3", 16), ("llama-3.1-70b", 16),
+                                          ("llama-3.1-70b", 8)])
+def test_the_printed_critical_context_counts_copies_of_the_cache(slug, tp):
+    """Each chip reads the whole latent cache, or its copy of a head: the limit comes earlier."""
+    answer = predict(parse_question({"model": slug, "tp": str(tp), "weights": "bf16"}))
+    on = machine(chip("h100-sxm"), tp=tp)
+    contexts = np.unique(np.geomspace(2, 10**6, 4000).round())
+    step = decode(model(slug), on, batch=1e12, context=contexts)
+    memory_bound = step.kv_bytes / tp / on.bandwidth > step.totals[0]
+    found = contexts[np.argmax(memory_bound)] if memory_bound.any() else np.inf
+    assert answer["critical_context"] == pytest.approx(found, rel=0.1)
 
 
 def test_critical_context_is_endless_where_attention_alone_reaches_the_ridge():

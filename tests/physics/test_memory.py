@@ -42,3 +42,16 @@ def test_no_step_reads_weights_that_memory_does_not_count(slug, tp):
     read = float(prefill(architecture, on, batch=1, prompt=10_000).weight_bytes)
     kept = float(bytes_short(architecture, replace(on, capacity=0.0), batch=0, tokens=1))
     assert read <= kept
+
+
+@pytest.mark.parametrize("slug", list(models()))
+def test_a_step_that_touches_everything_reads_all_but_what_is_looked_up(slug):
+    """Weights = embedding table + norms, biases and other vectors + what a long prefill reads."""
+    architecture = models()[slug]
+    parts = architecture.parameters_by_part
+    read = float(prefill(architecture, machine(chip("h100-sxm")), batch=1,
+                         prompt=10_000).weight_bytes) / 2
+    matrices = (sum(parts[name] for name in ("attention", "mlp", "experts", "shared_experts",
+                                             "router")) + architecture.vocabulary
+                * architecture.hidden)
+    assert read == pytest.approx(matrices, rel=1e-3)

@@ -13,6 +13,7 @@ from physics.__main__ import main
 from physics.catalogue import ASSETS, model
 from physics.predict import parse_question, predict
 from physics.table import predict_table
+from tests.physics.example_configs import LLAMA
 
 ROWS = [
     {"model": "llama-3.1-8b", "chip": "h100-sxm", "prompt": "2048", "batch": "1"},
@@ -23,6 +24,9 @@ ROWS = [
     {"model": "llama-3.1-405b", "chip": "apple-m1", "batch": "7"},
     {"model": "llama-3.1-8b", "chip": "h100-sxm", "bandwidth": "1234.5", "flops": "100"},
     {"model": "llama-3.1-8b", "chip": "tpu-v5e", "tp": "8", "prompt": "9999", "batch": "3"},
+    {"model": "qwen3-32b-fp8", "chip": "h100-sxm", "weights": "published", "batch": "9"},
+    {"model": "qwen3-32b-fp8", "chip": "a100-sxm-80gb", "weights": "int4", "batch": "9"},
+    {"model": "gpt-oss-20b", "chip": "h200-sxm", "weights": "published", "batch": "9"},
 ]
 
 
@@ -171,6 +175,14 @@ def test_an_option_in_another_case_is_never_passed_over(write, capsys):
         assert float(row["ttft_s"]) == pytest.approx(single["ttft_s"])
     else:
         assert "Batch" in capsys.readouterr().err
+
+
+def test_what_was_assumed_of_a_model_is_said_in_its_row(answers, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | {"model_type": "brand_new"}),
+                    encoding="utf-8")
+    row = answers(as_csv([{"model": str(path)}]))[0]
+    assert any("brand_new" in cell for cell in row.values())
 
 
 def test_a_header_without_rows_gives_a_header(write, capsys):
