@@ -49,8 +49,8 @@ def test_figures_and_texts_equal_the_table_at_several_stops(
             slide_input(page, slider, index)
             page.wait_for_timeout(SETTLE_MS)
             assert differences(page, table, slider, index) == []
-            shown = page.locator(f"label[for=slide-{slider}] + output").inner_text()
-            assert shown == table["sliders"][slider]["texts"][index].replace("\xa0", " ")
+            shown = page.locator(f"label[for=slide-{slider}] + output").text_content()
+            assert shown == table["sliders"][slider]["texts"][index]
         slide_input(page, slider, table["sliders"][slider]["index"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from physics.architecture import Architecture
 from physics.catalogue import ASSETS, models
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 4,
@@ -33,3 +34,9 @@ FILES = {slug: catalogued(slug) for slug in models()}
 DEEPSEEK_V32 = FILES["deepseek-v3"] | {
     "model_type": "deepseek_v32", "index_n_heads": 64, "index_head_dim": 128, "index_topk": 2048,
 }
+
+
+def same(one: Architecture, other: Architecture) -> bool:
+    """Whether two models cost the same."""
+    return (one.groups, one.parameters, one.active_parameters, one.quantisation) == (
+        other.groups, other.parameters, other.active_parameters, other.quantisation)

@@ -44,6 +44,14 @@ def test_cache_of_a_token(slug, right):
     assert kv_bytes_per_token(model(slug)) == right
 
 
+@pytest.mark.parametrize(("kv", "element"), [
+    ("bf16", 2), ("fp8", 1), ("q8_0", 1.0625), ("q4_0", 0.5625), ("fp4", 0.53125),
+    ("int4", 0.515625),
+])
+def test_a_quantised_cache_carries_its_scales(kv, element):
+    assert kv_bytes_per_token(model("llama-3.1-8b"), kv) == 65_536 * element
+
+
 def test_gemma_3_at_a_long_context_keeps_its_windows_only():
     """Every sixth of 62 layers is full: 11.2 GB, not the 66 GB of 62 full layers."""
     gemma = read_config(GEMMA_3_27B)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from physics.catalogue import models
 from physics.chips import chip, chips
+from physics.config import read_config
 from physics.kv_cache import kv_bytes_per_sequence
 from physics.machine import machine
 from physics.memory import bytes_short, max_batch
 from physics.step import prefill
+from tests.physics.example_configs import LLAMA
 from tests.physics.strategies import chip_numbers, no_less, some_format, some_model, tokens
 
 
@@ -55,3 +59,12 @@ def test_a_step_that_touches_everything_reads_all_but_what_is_looked_up(slug):
                                              "router")) + architecture.vocabulary
                 * architecture.hidden)
     assert read == pytest.approx(matrices, rel=1e-3)
+
+
+def test_a_model_that_keeps_nothing_warns_of_nothing():
+    """All attentions replaced by nothing: any number of sequences fits."""
+    content = LLAMA | {"block_configs": [{"attention": {"no_op": True}, "ffn": {}}] * 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        most = float(max_batch(read_config(content), machine(chip("h100-sxm")), tokens=100))
+    assert most == np.inf

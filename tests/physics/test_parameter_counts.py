@@ -23,6 +23,7 @@ TOTALS = {
     "qwen3-32b": 32_762_123_264,
     "qwen3-30b-a3b": 30_532_122_624,
     "qwen3-235b-a22b": 235_093_634_560,
+    # Without safetensors of their own, or with masks among them: summed from the tensors.
     "gpt2": 124_439_808,
     "opt-13b": 12_853_473_280,
     "mistral-7b": 7_241_732_096,

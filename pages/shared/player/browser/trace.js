@@ -29,8 +29,10 @@ export function forgetTraces(graph) {
   graph.explorableParts = undefined;
 }
 
-/** Plotly expects every element of its own to be visible. */
+/** Before Plotly draws: it expects every element of its own to be visible. */
 export function showHidden(graph) {
+  // Where a label was empty Plotly took its text away, and would not put it back.
+  for (const element of graph.querySelectorAll(".textpoint:empty")) element.remove();
   for (const element of graph.querySelectorAll("[data-explorable-hidden]")) show(element);
 }
 
@@ -87,7 +89,7 @@ function unbroken(left, top, connectgaps) {
     if (isNumber(left[i]) && isNumber(top[i])) pieces.at(-1).push([short(left[i]), short(top[i])]);
     else if (!connectgaps && pieces.at(-1).length) pieces.push([]);
   }
-  return pieces.filter((piece) => piece.length > 1);
+  return pieces.filter((piece) => piece.length);
 }
 
 function drawLine(group, trace, pieces) {
