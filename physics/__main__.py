@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -16,16 +17,33 @@ from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
 from physics.predict import parse_question, predict
 from physics.table import predict_table
 
+COMMANDS = ("predict", "models", "chips")
+
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line, and what is allowed."""
 
     def error(self, message: str) -> NoReturn:
-        if "unrecognized" in message or "expected one argument" in message:
-            message += f"; allowed: {', '.join(self._option_string_actions)}"
+        missing = re.fullmatch(r"argument --(\w+): expected one argument", message)
+        if missing:
+            message += f"; it must be {_allowed(missing[1])}"
         if "arguments are required: command" in message:
-            message += "; one of: predict, models, chips"
+            message += f"; one of: {', '.join(COMMANDS)}"
         self.exit(2, f"{self.prog}: {_one_line(message)}\n")
+
+
+def _allowed(name: str) -> str:
+    """Say what an option of `predict` may be."""
+    option = OPTIONS.get(name)
+    if isinstance(option, Choice):
+        return "one of " + ", ".join(option.values)
+    if option is not None:
+        return option.allowed()
+    return {
+        "model": f"a slug (see the command models) such as {DEFAULT_MODEL}, or a config.json",
+        "chip": f"a slug (see the command chips) such as {DEFAULT_CHIP}",
+        "table": "a CSV file",
+    }[name]
 
 
 def _one_line(text: str) -> str:
@@ -112,7 +130,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # cells of a table may hold any letter
             stream.reconfigure(errors="backslashreplace")
-    options = vars(_parser().parse_args(_joined(arguments)))
+    parser = _parser()
+    known, unknown = parser.parse_known_args(_joined(arguments))
+    options = vars(known)
+    if unknown:
+        allowed = ", ".join(f"--{name}" for name in options if name != "command")
+        parser.error(
+            f"{known.command} does not know {' '.join(unknown)!r}; allowed: "
+            + (allowed or f"no arguments (commands: {', '.join(COMMANDS)})")
+        )
     command, table = options.pop("command"), options.pop("table", None)
     try:
         if command == "predict" and table is not None:

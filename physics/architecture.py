@@ -36,6 +36,7 @@ class Architecture:
     groups: tuple[Layers, ...]
     tied_head: bool = False
     extra_embedding: int = 0
+    head_bias: int = 0
     norms_per_layer: int = 2
     final_norms: int = 1
     embedding_is_active: bool = True
@@ -58,8 +59,8 @@ class Architecture:
             "experts": 0,
             "shared_experts": 0,
             "router": 0,
-            "norms": hidden * (self.final_norms + self.norms_per_layer * self.layers),
-            "head": 0 if self.tied_head else self.vocabulary * hidden,
+            "norms": hidden * (self.final_norms + self._norms()),
+            "head": self.head_bias + (0 if self.tied_head else self.vocabulary * hidden),
         }
         for group in self.groups:
             if group.mixer:
@@ -75,6 +76,19 @@ class Architecture:
             elif network:
                 parts["mlp"] += group.count * network.parameters(hidden)
         return parts
+
+    def _norms(self) -> int:
+        """Count the norms of all layers: half of a layer's belong to each part that it has."""
+        if self.norms_per_layer == 1:
+            return self.layers
+        return (
+            sum(
+                group.count * ((group.mixer is not None) + (group.network is not None))
+                for group in self.groups
+            )
+            * self.norms_per_layer
+            // 2
+        )
 
     @property
     def layers(self) -> int:

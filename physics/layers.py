@@ -181,6 +181,8 @@ class Recurrent:
         FLOP of the recurrence for one token, as it runs in decode.
     state_element_bytes : float
         Size of a state element; fp32 unless the model's file says otherwise.
+    small_parameters : int
+        Weights of the small products inside (a step size from a low rank), read with the state.
     """
 
     kind: str
@@ -191,6 +193,7 @@ class Recurrent:
     state_elements: int
     flop_per_token: float
     state_element_bytes: float = 4.0
+    small_parameters: int = 0
     extra: int = 0
 
     @property
@@ -202,7 +205,8 @@ class Recurrent:
     def parameters(self, hidden: int) -> int:
         """Count the weights of the projections and the convolution."""
         projections = hidden * (self.input_columns + self.inner)
-        return projections + self.conv_channels * self.conv_kernel + self.extra
+        inside = self.conv_channels * self.conv_kernel + self.small_parameters
+        return projections + inside + self.extra
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from physics.architecture import Architecture
 from physics.kv_cache import bytes_on_all_chips, kv_bytes_per_sequence, stored_tokens
 from physics.machine import Machine
-from physics.operators import weight_element_bytes
+from physics.operators import Pass, operators, weight_element_bytes
 from physics.roofline import ridge_flop_per_byte
 from physics.step import prefill
 
@@ -49,6 +49,19 @@ def attention_flop_per_cached_token(architecture: Architecture) -> float:
     )
 
 
+def _copied_parameters(architecture: Architecture, tp: ArrayLike) -> NDArray[np.float64]:
+    """Weights that a token passes once more on each further chip, as they cannot be split."""
+    one = np.float64(1)
+
+    def flop(chips: ArrayLike) -> NDArray[np.float64]:
+        chips = np.asarray(chips)
+        step = Pass(architecture, one, one, np.float64(0), "bf16", one, chips, absorbed=True)
+        works = [work for work in operators(step) if not work.on_kept]
+        return sum((work.count * work.flop * chips for work in works), start=np.float64(0))
+
+    return (flop(tp) - flop(1)) / 2
+
+
 def critical_context(
     architecture: Architecture,
     peak: ArrayLike,
@@ -82,9 +95,10 @@ def critical_context(
         count * bytes_on_all_chips(attention, kv, tp)
         for count, attention in architecture.attentions()
     )
+    parameters = architecture.active_parameters + _copied_parameters(architecture, tp)
     slope = ridge * kept - peak_ratio * attention_flop_per_cached_token(architecture)
     with np.errstate(divide="ignore"):
-        return np.where(slope > 0, 2.0 * architecture.active_parameters / slope, np.inf)
+        return np.where(slope > 0, 2.0 * parameters / slope, np.inf)
 
 
 def plateau_intensity(

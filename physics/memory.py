@@ -102,7 +102,9 @@ def max_batch(
         raise InputError("tokens", "must be at least 1")
     room = machine.capacity * machine.tp - weight_bytes(architecture, weights, machine.tp)
     each = kv_bytes_per_sequence(architecture, tokens, kv, machine.tp)
-    return np.maximum(np.floor(room / each), 0.0)
+    room, each = np.broadcast_arrays(room, each)
+    most = np.divide(room, each, out=np.where(room >= 0, np.inf, 0.0), where=each > 0)
+    return np.maximum(np.floor(most), 0.0)
 
 
 def bytes_short(

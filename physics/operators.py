@@ -56,6 +56,11 @@ class Operator:
     link_bytes: Array | float = 0.0
     low_precision: NDArray[np.bool_] | bool = False
 
+    @property
+    def on_kept(self) -> bool:
+        """Whether it works on what a sequence keeps: attention, an indexer, a recurrence."""
+        return self.name.startswith(("attention", "recurrence"))
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -130,7 +135,7 @@ def linear(
 ) -> Operator:
     """Multiply `rows` activations with an inputs x outputs weight matrix of a part."""
     rows = step.rows if rows is None else rows
-    size = np.multiply(inputs, outputs)
+    size = np.multiply(inputs, outputs, dtype=float)
     return Operator(
         name,
         count,
@@ -306,7 +311,12 @@ def _recurrent(hidden: int, count: int, mixer: Recurrent, step: Pass) -> Iterato
     yield Operator(
         "recurrence",
         count,
-        flop=(mixer.flop_per_token + convolution) / step.tp * step.rows,
+        flop=(mixer.flop_per_token + 2.0 * mixer.small_parameters + convolution)
+        / step.tp
+        * step.rows,
+        weight_bytes=mixer.small_parameters
+        / step.tp
+        * weight_element_bytes(step.architecture, step.weights, "attention"),
         kv_bytes=2.0 * mixer.state_bytes / step.tp * step.batch,
         activation_bytes=(columns + inner) * ACTIVATION_BYTES * step.rows,
     )

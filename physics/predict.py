@@ -160,6 +160,8 @@ def predict_columns(questions: Sequence[Question]) -> dict[str, np.ndarray]:
         model=questions[0].model,
     )
     answer = _answer(together, questions[0].architecture(), machines)
+    for name in ("assumptions", "left_out"):
+        answer[name] = "; ".join(answer[name])
     return {
         name: np.broadcast_to(np.asarray(value), (len(questions),))
         for name, value in _flat(answer).items()
@@ -222,6 +224,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
             machine_.peak,
             machine_.bandwidth,
             question.kv,
+            tp=question.tp,
             peak_ratio=np.divide(machine_.peak, machine_.attention_peak),
         ),
         "ttft_s": timed(asked.ttft_seconds),

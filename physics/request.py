@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,10 +70,8 @@ def request(
     """Compute a batch of equal requests.
 
     The prefill emits the first token. Decode step i (1 <= i < N) runs on prompt + i - 1 cached
-    tokens; TPOT is the mean of these steps. A step's time is linear in its context but for the
-    places where a window fills, so each linear stretch is evaluated at its middle. That is exact,
-    except where an operator turns from memory- to compute-bound inside a stretch (latent attention
-    on chips with little compute: up to 1 % too low), and in chunks, whose saw-tooth is averaged.
+    tokens; TPOT is the exact mean of these steps (with chunked windows, whose context is a
+    saw-tooth, an approximation).
 
     Raises
     ------
@@ -93,23 +92,10 @@ def request(
     if not np.all((output >= 1) & (output < np.inf)):
         raise InputError("output", "must be a finite number of at least 1")
     formats = {"weights": weights, "kv": kv}
-    first = prefill(architecture, machine, batch=batch, prompt=prompt, **formats)
     steps = np.maximum(output - 1, 1)
+    tpot = _mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
+    first = prefill(architecture, machine, batch=batch, prompt=prompt, **formats)
     middle = decode(architecture, machine, batch=batch, context=prompt + (steps - 1) / 2, **formats)
-    if _kinks(architecture):
-        total = np.zeros(np.shape(middle.seconds_sum))
-        for start, count in _linear_stretches(architecture, prompt, steps):
-            at = decode(
-                architecture,
-                machine,
-                batch=batch,
-                context=start + (np.maximum(count, 1) - 1) / 2,
-                **formats,
-            )
-            total = total + count * at.seconds_sum
-        tpot = total / steps
-    else:
-        tpot = middle.seconds_sum
     return Request(
         prompt=prompt,
         output=output,
@@ -119,6 +105,49 @@ def request(
         prefill=first,
         decode=middle,
     )
+
+
+def _mean_step_seconds(
+    architecture: Architecture,
+    machine: Machine,
+    prompt: Array,
+    steps: Array,
+    batch: Array,
+    formats: dict[str, Any],
+) -> Array:
+    """Return the mean time of the decode steps on prompt ... prompt + steps - 1 cached tokens [s].
+
+    Between the contexts where a window fills, FLOP and bytes of each operator are linear in the
+    context, and its time is the larger of two straight lines: summed exactly from the two ends.
+    """
+    prompt, steps, batch = np.broadcast_arrays(prompt, steps, batch)
+    total: Array | float = 0.0
+    for start, count in _linear_stretches(architecture, prompt, steps):
+        last = np.maximum(count, 1) - 1
+        ends = [
+            decode(architecture, machine, batch=batch, context=context, **formats)
+            for context in (start, start + last)
+        ]
+        memory = (ends[0].memory_seconds + ends[1].memory_seconds) / 2
+        other = ends[0].communication_seconds + ends[0].launch_seconds
+        more = [end.compute_seconds - end.memory_seconds for end in ends]
+        stretch = (memory + other).sum(axis=0) * count + _sum_above_zero(*more, count)
+        total = total + np.where(count > 0, stretch, 0.0)
+    return total / steps
+
+
+def _sum_above_zero(first: Array, last: Array, count: Array) -> Array:
+    """Sum the positive ones of `count` equally spaced values from first to last, over operators."""
+    gaps = np.maximum(count, 1) - 1
+    whole = np.where((first >= 0) & (last >= 0), (first + last) / 2 * count, 0.0)
+    crossing = first * last < 0
+    if np.any(crossing):
+        high, low = np.maximum(first, last), np.minimum(first, last)
+        spacing = np.divide(high - low, gaps, out=np.ones_like(high), where=(gaps > 0) & crossing)
+        number = np.floor(np.where(crossing, high, 0.0) / spacing) + 1
+        part = number * high - spacing * number * (number - 1) / 2
+        whole = np.where(crossing, part, whole)
+    return whole.sum(axis=0)
 
 
 def _kinks(architecture: Architecture) -> list[int]:
@@ -174,6 +203,9 @@ def token_seconds(
     True
     """
     which = np.clip(np.asarray(tokens, dtype=float), 1, output)
-    return request(
-        architecture, machine, prompt=prompt, output=which, batch=batch, weights=weights, kv=kv
-    ).e2e_seconds
+    formats = {"weights": weights, "kv": kv}
+    first = prefill(architecture, machine, batch=batch, prompt=prompt, **formats).seconds_sum
+    steps = np.maximum(which - 1, 1)
+    prompt, batch = np.asarray(prompt, dtype=float), np.asarray(batch, dtype=float)
+    mean = _mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
+    return first + (which - 1) * mean

@@ -33,6 +33,8 @@ class Step:
         Work of each operator over all its layers [FLOP], [B].
     compute_seconds, memory_seconds, communication_seconds, launch_seconds : ndarray
         Time that each operator would take if nothing else limited it [s].
+    is_attention : ndarray of bool
+        Which operators work on what a sequence keeps: attention, indexers, recurrences.
     """
 
     names: tuple[str, ...]
@@ -45,6 +47,7 @@ class Step:
     communication_seconds: Array
     launch_seconds: Array
     machine: Machine
+    is_attention: NDArray[np.bool_]
 
     @cached_property
     def flop(self) -> Array:
@@ -81,12 +84,6 @@ class Step:
     def intensity(self) -> Array:
         """Arithmetic intensity [FLOP/B]."""
         return self.flop / self.bytes
-
-    @cached_property
-    def is_attention(self) -> NDArray[np.bool_]:
-        """Which operators work on what a sequence keeps: attention, indexers, recurrences."""
-        kept = ("attention", "recurrence")
-        return np.array([name.startswith(kept) for name in self.names])
 
     @cached_property
     def computes(self) -> NDArray[np.bool_]:
@@ -292,6 +289,7 @@ def step(
             np.where(all_reduce, 0.0, efficiency.launch_seconds * counts), flop.shape
         ),
         machine=machine,
+        is_attention=np.array([work.on_kept for work in works]),
     )
 
 

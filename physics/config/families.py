@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Family:
         The feed-forward networks have a gate.
     tied : bool
         The head is the embedding table unless the file says otherwise.
-    qkv_bias, out_bias, mlp_bias : bool
+    qkv_bias, out_bias, mlp_bias, head_bias : bool
         Which projections carry biases.
     qk_norm : bool
         A norm on each query and key head.
@@ -29,6 +29,10 @@ class Family:
         A `sliding_window` in the file means that all layers have it.
     full_every : int
         Without `layer_types`: every n-th layer is full, the others are windowed (0: none are).
+    head_dim : int or None
+        Size of a head where the file names none; None: hidden size over heads.
+    expects : tuple of str
+        Fields that every file of this type has: without one it reads as another model.
     embedding_is_active : bool
         The publisher counts the embedding table among the active parameters.
     """
@@ -39,6 +43,7 @@ class Family:
     out_bias: bool = False
     mlp_bias: bool = False
     qk_norm: bool = False
+    head_bias: bool = False
     sinks: bool = False
     router_bias: bool = False
     norms_per_layer: int = 2
@@ -46,13 +51,26 @@ class Family:
     positions: int | None = None
     window_from_file: bool = False
     full_every: int = 0
+    head_dim: int | None = None
+    expects: tuple[str, ...] = ()
     embedding_is_active: bool = True
 
 
+_EXPERTS = ("experts", "top_k")
 _LLAMA = Family()
-_QWEN3 = Family(qk_norm=True)
-_GEMMA = Family(tied=True, norms_per_layer=4, qk_norm=True, full_every=6)
-_GPT2 = Family(
+_QWEN3 = Family(qk_norm=True, head_dim=128, expects=("head_dim",))
+_QWEN3_MOE = replace(_QWEN3, expects=("head_dim", *_EXPERTS, "moe_intermediate_size"))
+_QWEN3_HYBRID = replace(_QWEN3, expects=("head_dim", "linear_num_value_heads"))
+_GEMMA = Family(
+    tied=True,
+    norms_per_layer=4,
+    qk_norm=True,
+    full_every=6,
+    head_dim=256,
+    expects=("head_dim", "sliding_window"),
+)
+_DEEPSEEK = Family(router_bias=True, expects=(*_EXPERTS, "moe_intermediate_size", "kv_lora_rank"))
+_WITH_BIASES = Family(
     gated=False,
     tied=True,
     qkv_bias=True,
@@ -60,30 +78,29 @@ _GPT2 = Family(
     mlp_bias=True,
     norms_per_layer=4,
     final_norms=2,
-    positions=0,
 )
 
 FAMILIES = {
     "llama": _LLAMA,
-    "llama4": _LLAMA,
-    "llama4_text": _LLAMA,
+    "llama4": replace(_LLAMA, expects=_EXPERTS),
+    "llama4_text": replace(_LLAMA, expects=_EXPERTS),
     "mistral": Family(window_from_file=True),
-    "mixtral": Family(window_from_file=True),
+    "mixtral": Family(window_from_file=True, expects=_EXPERTS),
     "qwen2": Family(qkv_bias=True),
-    "qwen2_moe": Family(qkv_bias=True),
+    "qwen2_moe": Family(qkv_bias=True, expects=(*_EXPERTS, "moe_intermediate_size")),
     "qwen3": _QWEN3,
-    "qwen3_moe": _QWEN3,
+    "qwen3_moe": _QWEN3_MOE,
     "qwen3_vl": _QWEN3,
     "qwen3_vl_text": _QWEN3,
-    "qwen3_vl_moe_text": _QWEN3,
-    "qwen3_next": _QWEN3,
-    "qwen3_5": _QWEN3,
-    "qwen3_5_text": _QWEN3,
-    "qwen3_5_moe_text": _QWEN3,
-    "deepseek_v2": _LLAMA,
-    "deepseek_v3": Family(router_bias=True),
-    "deepseek_v32": Family(router_bias=True),
-    "kimi_k2": Family(router_bias=True),
+    "qwen3_vl_moe_text": _QWEN3_MOE,
+    "qwen3_next": replace(_QWEN3_HYBRID, expects=(*_QWEN3_HYBRID.expects, *_EXPERTS)),
+    "qwen3_5": _QWEN3_HYBRID,
+    "qwen3_5_text": _QWEN3_HYBRID,
+    "qwen3_5_moe_text": replace(_QWEN3_HYBRID, expects=(*_QWEN3_HYBRID.expects, *_EXPERTS)),
+    "deepseek_v2": replace(_DEEPSEEK, router_bias=False),
+    "deepseek_v3": _DEEPSEEK,
+    "deepseek_v32": replace(_DEEPSEEK, expects=(*_DEEPSEEK.expects, "index_topk")),
+    "kimi_k2": _DEEPSEEK,
     "gpt_oss": Family(
         qkv_bias=True,
         out_bias=True,
@@ -91,33 +108,34 @@ FAMILIES = {
         sinks=True,
         router_bias=True,
         full_every=2,
+        head_dim=64,
         embedding_is_active=False,
+        expects=(*_EXPERTS, "head_dim", "sliding_window"),
     ),
-    "gemma2": Family(tied=True, norms_per_layer=4, full_every=2),
+    "gemma2": Family(
+        tied=True,
+        norms_per_layer=4,
+        full_every=2,
+        head_dim=256,
+        expects=("head_dim", "sliding_window"),
+    ),
     "gemma3": _GEMMA,
     "gemma3_text": _GEMMA,
     "gemma4": _GEMMA,
     "gemma4_text": _GEMMA,
-    "minimax_m2": Family(router_bias=True, embedding_is_active=False),
-    "mimo_v2_flash": Family(router_bias=True, sinks=True),
-    "nemotron-nas": _LLAMA,
-    "nemotron_h": Family(gated=False, norms_per_layer=1, router_bias=True),
-    "jamba": _LLAMA,
-    "phi": Family(
-        gated=False, qkv_bias=True, out_bias=True, mlp_bias=True, norms_per_layer=2, final_norms=2
+    "minimax_m2": Family(router_bias=True, embedding_is_active=False, expects=_EXPERTS),
+    "mimo_v2_flash": Family(
+        router_bias=True, sinks=True, expects=(*_EXPERTS, "hybrid_layer_pattern", "head_dim")
     ),
+    "nemotron-nas": replace(_LLAMA, expects=("block_configs",)),
+    "nemotron_h": Family(
+        gated=False, norms_per_layer=1, router_bias=True, expects=("hybrid_override_pattern",)
+    ),
+    "jamba": replace(_LLAMA, expects=("attn_layer_period", *_EXPERTS)),
+    "phi": replace(_WITH_BIASES, tied=False, norms_per_layer=2, head_bias=True),
     "phi3": Family(window_from_file=True),
-    "gpt2": _GPT2,
-    "opt": Family(
-        gated=False,
-        tied=True,
-        qkv_bias=True,
-        out_bias=True,
-        mlp_bias=True,
-        norms_per_layer=4,
-        final_norms=2,
-        positions=2,
-    ),
+    "gpt2": replace(_WITH_BIASES, positions=0),
+    "opt": replace(_WITH_BIASES, positions=2),
 }
 
 PLAIN_ACTIVATIONS = {"gelu", "gelu_new", "gelu_fast", "relu", "relu2", "quick_gelu"}

@@ -19,7 +19,7 @@ def _none_is_absent(default: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: default if value is None else value)
 
 
-Size = Annotated[int, Field(gt=0, le=10**8)]
+Size = Annotated[int, Field(gt=0, le=10**7)]
 """A size of something that exists."""
 
 Count = Annotated[int, Field(ge=0, le=10**6), _none_is_absent(0)]
@@ -67,7 +67,8 @@ class Config(BaseModel):
         _names("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"),
     ] = None
     longest_context: Annotated[
-        Size | None, _names("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
+        Annotated[int, Field(gt=0, le=10**12)] | None,
+        _names("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"),
     ] = None
 
     # Windows, and layers of different kinds.
@@ -180,6 +181,49 @@ KNOWN_NAMES = {
     )
 }
 
+SIZES_WITH_SEVERAL_NAMES = [
+    [str(choice) for choice in field.validation_alias.choices]
+    for name, field in Config.model_fields.items()
+    if isinstance(field.validation_alias, AliasChoices) and name not in ("hidden_act",)
+]
+
+# Fields that say something of the file, not of the cost.
+_DESCRIPTIVE = {
+    "architectures",
+    "is_encoder_decoder",
+    "model_type",
+    "longest_context",
+    "hidden_act",
+    "tie_word_embeddings",
+    "kv_heads",
+    "use_sliding_window",
+    "max_window_layers",
+    "head_dim",
+    "intermediate_size",
+    "v_head_dim",
+    "use_qk_norm",
+    "expert_layer_offset",
+    "attn_layer_offset",
+    "mamba_expand",
+    "moe_intermediate_size",
+    "attention_chunk_size",
+    "full_attention_interval",
+    "vocab_size_per_layer_input",
+}
+
+
+def first_name(field: str) -> str:
+    """Return the name under which most files have a field.
+
+    Examples
+    --------
+    >>> first_name("experts")
+    'num_local_experts'
+    """
+    alias = Config.model_fields[field].validation_alias
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else field
+
+
 # Words in a field's name that speak of layers, heads, experts, caches or states.
 _TELLING = re.compile(
     r"mamba|ssm|linear_|lru|rwkv|conv|sparse|compress|share|cross_|moe|expert|window|chunk|lora"
@@ -264,18 +308,58 @@ _HARMLESS = {
     "layer_norm_elementwise_affine",
     "enable_bias",
     "use_bidirectional_attention",
-    "layers_block_type",
 }
 
 
 def parse_fields(content: dict[str, Any]) -> Config:
     """Check types and ranges; raise InputError that names the field and what is allowed."""
+    _refuse_contradictions(content)
     try:
         return Config.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "config"
         raise InputError(field, f"{first['msg'].lower()} (in the model's config.json)") from None
+
+
+def _refuse_contradictions(content: dict[str, Any]) -> None:
+    """Refuse a file that has one field under two names with different values."""
+    for names in SIZES_WITH_SEVERAL_NAMES:
+        given = {name: content[name] for name in names if content.get(name) is not None}
+        (first, value), *others = given.items() if given else [("", None)]
+        for name, other in others:
+            if other != value:
+                raise InputError(name, f"contradicts {first}: {other!r:.40} against {value!r:.40}")
+
+
+class Reading:
+    """A Config that remembers which of its fields have been read.
+
+    Examples
+    --------
+    >>> config = Reading(parse_fields(dict(hidden_size=8, n_layer=1, n_head=1, vocab_size=9,
+    ...                                    index_topk=4)))
+    >>> config.layers, config.never_read()
+    (1, ['index_topk'])
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._read: set[str] = {"hidden_size", "layers", "heads", "vocab_size", *_DESCRIPTIVE}
+
+    def __getattr__(self, name: str) -> Any:
+        self._read.add(name)
+        return getattr(self._config, name)
+
+    def never_read(self) -> list[str]:
+        """Name the fields of the file that say something and that nothing has asked for."""
+        given = self._config.model_fields_set & set(Config.model_fields)
+        return [
+            first_name(name)
+            for name in Config.model_fields
+            if name in given - self._read
+            and getattr(self._config, name) not in (None, False, 0, "", [], {})
+        ]
 
 
 def passed_over(content: dict[str, Any]) -> list[str]:

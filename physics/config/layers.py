@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from physics.config.families import Family
-from physics.config.fields import Config
+from physics.config.fields import Reading
 from physics.errors import InputError
 from physics.layers import (
     Attention,
@@ -26,12 +26,12 @@ Notes = dict[str, None]
 """Assumptions, each once, in order."""
 
 
-def read_layers(config: Config, family: Family, notes: Notes) -> tuple[Layers, ...]:
+def read_layers(config: Reading, family: Family, notes: Notes) -> tuple[Layers, ...]:
     """Return the layers of a model, identical ones together."""
     if config.hybrid_override_pattern is not None:
         blocks = _pattern_blocks(config, family, notes)
     elif config.block_configs is not None:
-        blocks = _listed_blocks(config, family)
+        blocks = _listed_blocks(config, family, notes)
     else:
         _check_layer_types(config)
         blocks = (
@@ -41,7 +41,7 @@ def read_layers(config: Config, family: Family, notes: Notes) -> tuple[Layers, .
     return tuple(Layers(count, *parts) for parts, count in Counter(blocks).items())
 
 
-def _check_layer_types(config: Config) -> None:
+def _check_layer_types(config: Reading) -> None:
     for name in ("layer_types", "hybrid_layer_pattern"):
         given = getattr(config, name)
         if given is not None and len(given) != config.layers:
@@ -51,27 +51,39 @@ def _check_layer_types(config: Config) -> None:
 # --- What mixes tokens
 
 
-def _mixer(config: Config, family: Family, layer: int, notes: Notes) -> Mixer:
+def _mixer(config: Reading, family: Family, layer: int, notes: Notes) -> Mixer:
     kind = _kind(config, family, layer, notes)
     if kind == "linear":
         return _delta_net(config)
     if kind == "mamba":
         return _mamba1(config)
     if config.kv_lora_rank:
+        if kind != "full":
+            notes["windows of latent attention are not understood: taken as full attention"] = None
         return _latent(config)
-    window = {"window": config.sliding_window, "chunk": config.attention_chunk_size}.get(kind)
-    shares = layer >= config.layers - config.num_kv_shared_layers > 0
+    window = None
+    if kind == "window":
+        window = config.sliding_window
+    elif kind == "chunk":
+        window = config.attention_chunk_size
+    if config.num_kv_shared_layers >= config.layers:
+        raise InputError(
+            "num_kv_shared_layers",
+            f"must be below the number of layers "
+            f"({config.layers}), got {config.num_kv_shared_layers}",
+        )
+    shares = layer >= config.layers - config.num_kv_shared_layers
     return _attention(
         config,
         family,
-        window=window or None,
+        window=window,
         chunked=kind == "chunk",
         own_cache=not shares,
         full=kind == "full",
     )
 
 
-def _kind(config: Config, family: Family, layer: int, notes: Notes) -> str:
+def _kind(config: Reading, family: Family, layer: int, notes: Notes) -> str:
     """Say whether a layer's attention is full, in a window or a chunk, or not attention at all."""
     if config.layer_types is not None:
         return _named_kind(config, config.layer_types[layer], notes)
@@ -80,22 +92,29 @@ def _kind(config: Config, family: Family, layer: int, notes: Notes) -> str:
             raise InputError("sliding_window", "is missing, and hybrid_layer_pattern needs it")
         return "window" if config.hybrid_layer_pattern[layer] else "full"
     if config.attn_layer_period:
+        if config.attn_layer_offset >= config.attn_layer_period:
+            raise InputError(
+                "attn_layer_offset",
+                "must be below attn_layer_period "
+                f"({config.attn_layer_period}), got {config.attn_layer_offset}",
+            )
         attends = layer % config.attn_layer_period == config.attn_layer_offset
         return "full" if attends else "mamba"
     if config.full_attention_interval and config.linear_num_value_heads:
         return "full" if (layer + 1) % config.full_attention_interval == 0 else "linear"
     if config.attention_chunk_size:
         # Every fourth layer sees everything, unless a list says which.
-        sees_all = (
-            not config.no_rope_layers[layer]
-            if config.no_rope_layers and len(config.no_rope_layers) == config.layers
-            else (layer + 1) % 4 == 0
-        )
+        listed = config.no_rope_layers
+        if listed and len(listed) != config.layers:
+            raise InputError(
+                "no_rope_layers", f"must name {config.layers} layers, got {len(listed)}"
+            )
+        sees_all = not listed[layer] if listed else (layer + 1) % 4 == 0
         return "full" if sees_all else "chunk"
     return _windowed_kind(config, family, layer, notes)
 
 
-def _named_kind(config: Config, name: str, notes: Notes) -> str:
+def _named_kind(config: Reading, name: str, notes: Notes) -> str:
     kind = {
         "full_attention": "full",
         "attention": "full",
@@ -121,7 +140,7 @@ def _named_kind(config: Config, name: str, notes: Notes) -> str:
     return kind
 
 
-def _windowed_kind(config: Config, family: Family, layer: int, notes: Notes) -> str:
+def _windowed_kind(config: Reading, family: Family, layer: int, notes: Notes) -> str:
     if not config.sliding_window or config.use_sliding_window is False:
         return "full"
     if config.use_sliding_window:
@@ -140,7 +159,7 @@ def _windowed_kind(config: Config, family: Family, layer: int, notes: Notes) -> 
 
 
 def _attention(
-    config: Config,
+    config: Reading,
     family: Family,
     *,
     window: int | None,
@@ -149,7 +168,7 @@ def _attention(
     full: bool,
 ) -> Attention:
     heads, kv_heads, key, value = _head_sizes(
-        config, windowed=window is not None and not chunked, full=full
+        config, family, windowed=window is not None and not chunked, full=full
     )
     gate_norms = 2 * key if family.qk_norm else 0
     if config.model_type == "minimax_m2" and config.use_qk_norm:
@@ -171,14 +190,18 @@ def _attention(
     )
 
 
-def _head_sizes(config: Config, *, windowed: bool, full: bool) -> tuple[int, int, int, int]:
+def _head_sizes(
+    config: Reading, family: Family, *, windowed: bool, full: bool
+) -> tuple[int, int, int, int]:
     """Return query heads, key-value heads, key size and value size of a layer."""
     if windowed and config.swa_num_attention_heads:
-        key = config.swa_head_dim or _head_dim(config)
+        key = config.swa_head_dim or _head_dim(config, family)
         heads = config.swa_num_attention_heads
         kv_heads = config.swa_num_key_value_heads or heads
         return _dividing(heads, kv_heads, key, config.swa_v_head_dim or key)
-    key = _head_dim(config)
+    key = _head_dim(config, family)
+    if config.multi_query and config.kv_heads not in (None, 1):
+        raise InputError("multi_query", f"contradicts num_key_value_heads ({config.kv_heads})")
     kv_heads = config.kv_heads or (1 if config.multi_query else config.heads)
     if full and config.global_head_dim:
         key = config.global_head_dim
@@ -195,9 +218,9 @@ def _dividing(heads: int, kv_heads: int, key: int, value: int) -> tuple[int, int
     return heads, kv_heads, key, value
 
 
-def _head_dim(config: Config) -> int:
-    if config.head_dim:
-        return config.head_dim
+def _head_dim(config: Reading, family: Family) -> int:
+    if config.head_dim or family.head_dim:
+        return config.head_dim or family.head_dim
     if config.hidden_size % config.heads:
         raise InputError(
             "num_attention_heads",
@@ -207,7 +230,7 @@ def _head_dim(config: Config) -> int:
     return config.hidden_size // config.heads
 
 
-def _latent(config: Config) -> LatentAttention:
+def _latent(config: Reading) -> LatentAttention:
     for field in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"):
         if getattr(config, field) is None:
             raise InputError(field, "is missing, and latent attention (kv_lora_rank) needs it")
@@ -229,7 +252,7 @@ def _latent(config: Config) -> LatentAttention:
     )
 
 
-def _delta_net(config: Config) -> Recurrent:
+def _delta_net(config: Reading) -> Recurrent:
     """Gated delta net: a matrix per value head; decay, two products with the key, one update."""
     for field in (
         "linear_num_key_heads",
@@ -257,7 +280,7 @@ def _delta_net(config: Config) -> Recurrent:
     )
 
 
-def _mamba2(config: Config) -> Recurrent:
+def _mamba2(config: Reading) -> Recurrent:
     """Mamba-2: a head_dim x state matrix per head; decay, update, read-out."""
     for field in ("mamba_num_heads", "mamba_head_dim", "ssm_state_size"):
         if getattr(config, field) is None:
@@ -278,7 +301,7 @@ def _mamba2(config: Config) -> Recurrent:
     )
 
 
-def _mamba1(config: Config) -> Recurrent:
+def _mamba1(config: Reading) -> Recurrent:
     """Mamba: a state vector per channel, its step size from a low-rank projection."""
     if config.ssm_state_size is None:
         raise InputError("mamba_d_state", "is missing, and a Mamba layer needs it")
@@ -293,27 +316,29 @@ def _mamba1(config: Config) -> Recurrent:
         conv_channels=inner,
         conv_kernel=config.conv_kernel or 4,
         state_elements=state,
-        flop_per_token=5.0 * state + 2.0 * small,
+        flop_per_token=5.0 * state,
         state_element_bytes=_state_bytes(config),
-        extra=small + inner * config.ssm_state_size + 3 * inner + rank + 2 * config.ssm_state_size,
+        small_parameters=small,
+        extra=inner * config.ssm_state_size + 3 * inner + rank + 2 * config.ssm_state_size,
     )
 
 
-def _state_bytes(config: Config) -> float:
+def _state_bytes(config: Reading) -> float:
     return {"bfloat16": 2.0, "float16": 2.0}.get(config.mamba_ssm_cache_dtype or "", 4.0)
 
 
 # --- What works on each token alone
 
 
-def _network(config: Config, family: Family, layer: int) -> Network:
+def _network(config: Reading, family: Family, layer: int) -> Network:
     mlp_bias = config.mlp_bias or family.mlp_bias
     dense = config.intermediate_size_mlp or config.intermediate_size
     if config.experts and _has_experts(config, layer):
         inner = config.moe_intermediate_size or config.intermediate_size
         if inner is None:
             raise InputError("moe_intermediate_size", "is missing, and the experts need it")
-        shared = config.shared_expert_intermediate_size or config.n_shared_experts * inner
+        number = config.n_shared_experts
+        shared = config.shared_expert_intermediate_size or number * inner
         if config.enable_moe_block:  # a dense network beside the experts
             shared = config.intermediate_size or 0
         elif config.model_type.startswith("llama4"):
@@ -326,7 +351,7 @@ def _network(config: Config, family: Family, layer: int) -> Network:
     return Dense(dense, family.gated, mlp_bias)
 
 
-def _experts(config: Config, family: Family, inner: int, shared: int, mlp_bias: bool) -> Experts:
+def _experts(config: Reading, family: Family, inner: int, shared: int, mlp_bias: bool) -> Experts:
     if not 1 <= config.top_k <= config.experts:
         raise InputError(
             "num_experts_per_tok",
@@ -345,10 +370,12 @@ def _experts(config: Config, family: Family, inner: int, shared: int, mlp_bias: 
     )
 
 
-def _has_experts(config: Config, layer: int) -> bool:
+def _has_experts(config: Reading, layer: int) -> bool:
     if layer < config.first_k_dense_replace or layer in (config.mlp_only_layers or ()):
         return False
     if config.moe_layers is not None:
+        if any(not 0 <= one < config.layers for one in config.moe_layers):
+            raise InputError("moe_layers", f"must be numbers below {config.layers}")
         return layer in config.moe_layers
     if isinstance(config.moe_layer_freq, list):
         if len(config.moe_layer_freq) != config.layers:
@@ -371,7 +398,7 @@ def _has_experts(config: Config, layer: int) -> bool:
 
 
 def _pattern_blocks(
-    config: Config, family: Family, notes: Notes
+    config: Reading, family: Family, notes: Notes
 ) -> Iterator[tuple[Mixer | None, Network | None]]:
     """Read a string with a letter a block: Mamba-2, attention, network, experts."""
     pattern = config.hybrid_override_pattern or ""
@@ -403,7 +430,9 @@ def _pattern_blocks(
                 )
 
 
-def _listed_blocks(config: Config, family: Family) -> Iterator[tuple[Mixer | None, Network | None]]:
+def _listed_blocks(
+    config: Reading, family: Family, notes: Notes
+) -> Iterator[tuple[Mixer | None, Network | None]]:
     """Read a list with an attention and a network a layer, any of them absent or simplified."""
     blocks = config.block_configs or []
     if len(blocks) != config.layers:
@@ -413,29 +442,37 @@ def _listed_blocks(config: Config, family: Family) -> Iterator[tuple[Mixer | Non
         attention, network = block.get("attention") or {}, block.get("ffn") or {}
         if not isinstance(attention, dict) or not isinstance(network, dict):
             raise InputError(where, "needs an attention and an ffn object")
+        for part, known in ((attention, _LISTED_ATTENTION), (network, _LISTED_NETWORK)):
+            for name, value in part.items():
+                if name not in known and value not in (None, False, 0, [], {}):
+                    notes[f"block_configs: {name!r} is not understood and was passed over"] = None
         yield (
             _listed_attention(config, family, attention, where),
             _listed_network(config, family, network, where),
         )
 
 
+_LISTED_ATTENTION = {"no_op", "replace_with_linear", "n_heads_in_group", "window_length"}
+_LISTED_NETWORK = {"no_op", "replace_with_linear", "ffn_mult", "intermediate_size", "hidden_act"}
+
+
 def _listed_attention(
-    config: Config, family: Family, block: dict[str, Any], where: str
+    config: Reading, family: Family, block: dict[str, Any], where: str
 ) -> Mixer | None:
     if block.get("no_op"):
         return None
     if block.get("replace_with_linear"):
         return Square()
     group = block.get("n_heads_in_group")
-    if not isinstance(group, int) or group < 1 or config.heads % group:
+    if type(group) is not int or group < 1 or config.heads % group:
         raise InputError(
             f"{where}.attention.n_heads_in_group",
             f"must divide num_attention_heads ({config.heads}), got {group!r}",
         )
     window = block.get("window_length")
-    if window is not None and (not isinstance(window, int) or window < 1):
+    if window is not None and (type(window) is not int or window < 1):
         raise InputError(f"{where}.attention.window_length", f"must be above 0, got {window!r}")
-    key = _head_dim(config)
+    key = _head_dim(config, family)
     return Attention(
         config.heads,
         config.heads // group,
@@ -448,16 +485,19 @@ def _listed_attention(
 
 
 def _listed_network(
-    config: Config, family: Family, block: dict[str, Any], where: str
+    config: Reading, family: Family, block: dict[str, Any], where: str
 ) -> Network | None:
     if block.get("no_op"):
         return None
     if block.get("replace_with_linear"):
         return Square()
     multiple = block.get("ffn_mult")
-    if multiple is None and config.intermediate_size:
-        return Dense(config.intermediate_size, family.gated, config.mlp_bias)
-    if not isinstance(multiple, int | float) or not 0 < multiple < 1000:
+    size = block.get("intermediate_size") or config.intermediate_size
+    if multiple is None and size:
+        if type(size) is not int or not 0 < size <= 10**7:
+            raise InputError(f"{where}.ffn.intermediate_size", f"must be above 0, got {size!r}")
+        return Dense(size, family.gated, config.mlp_bias)
+    if type(multiple) not in (int, float) or not 0 < multiple < 1000:
         raise InputError(f"{where}.ffn.ffn_mult", f"must be a number above 0, got {multiple!r}")
     # Two thirds of the multiple of the hidden size, rounded up to whole 256.
     inner = int(2 * multiple * config.hidden_size / 3)

@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-import re
-from fnmatch import fnmatchcase
 from typing import Any
 
-from physics.config.fields import Config
+from physics.config.fields import Reading
+from physics.config.left_alone import LeftAlone
 from physics.errors import InputError
 from physics.quantisation import Quantisation
 
-# A module of each part, as files name it; {layer} runs over all layers.
+# Where a layer's modules hang, in models of text alone and in those with other senses too.
+_ROOTS = ("model", "model.language_model", "language_model.model")
 _MODULES = {
-    "attention": ("model.layers.{layer}.self_attn.q_proj",),
-    "mlp": ("model.layers.{layer}.mlp.gate_proj",),
-    "experts": ("model.layers.{layer}.mlp.experts.0.gate_proj",),
-    "shared_experts": ("model.layers.{layer}.mlp.shared_experts.gate_proj",),
-    "router": (
-        "model.layers.{layer}.mlp.gate",
-        "model.layers.{layer}.mlp.router",
-        "model.layers.{layer}.block_sparse_moe.gate",
-    ),
-    "head": ("lm_head",),
-    "embedding": ("model.embed_tokens",),
+    "attention": [
+        f"self_attn.{name}"
+        for name in (
+            *("q_proj", "k_proj", "v_proj", "o_proj", "qkv_proj", "q_a_proj", "q_b_proj"),
+            *("kv_a_proj_with_mqa", "kv_b_proj"),
+        )
+    ],
+    "mlp": ["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "mlp.gate_up_proj"],
+    "experts": [
+        "mlp.experts.0.gate_proj",
+        "mlp.experts.0.down_proj",
+        "mlp.experts.gate_up_proj",
+        "block_sparse_moe.experts.0.w1",
+    ],
+    "shared_experts": ["mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"],
 }
-# Quantisers work on linear layers; these they leave alone unless a file says otherwise.
-_LEFT_ALONE = {"router", "head", "embedding"}
+"""The modules of each part that quantisers work on, as files name them."""
 
 
-def read_quantisation(config: Config, notes: dict[str, None]) -> Quantisation:
-    """Return bits by part; without a `quantization_config`, 16 everywhere."""
+def read_quantisation(config: Reading, notes: dict[str, None]) -> Quantisation:
+    """Return bits by part; without a `quantization_config`, 16 everywhere.
+
+    Embeddings, head and router stay at 16, as quantisers leave them.
+    """
     given = config.quantization_config
     if not given:
         return Quantisation()
     method = str(given.get("quant_method") or given.get("quant_algo") or "").casefold()
     bits, arithmetic, name = _bits(given, method, notes)
     if bits is None:
-        notes[f"quantisation {method or 'without a method'!r} is not understood: taken as bf16"] = (
-            None
-        )
+        what = f"quantisation {method or 'without a method'!r}"
+        notes[f"{what} is not understood: taken as bf16"] = None
         return Quantisation()
-    left = _patterns(given)
+    left = LeftAlone(given)
+    for pattern in left.not_understood[:3]:
+        notes[f"quantization_config: pattern {pattern!r} is not understood"] = None
     parts = {}
     for part, modules in _MODULES.items():
         share = _share_left(modules, left, config.layers)
+        counted = "unquantised" if share > 0.5 else "quantised"
         if 0 < share < 1:
-            notes[
-                f"{part}: unquantised in {share:.0%} of the layers, counted as "
-                + ("unquantised" if share > 0.5 else "quantised")
-            ] = None
-        if part not in _LEFT_ALONE and share <= 0.5:
+            notes[f"{part}: unquantised in {share:.0%} of the layers, counted as {counted}"] = None
+        if share <= 0.5:
             parts[part] = bits
     return Quantisation(name, parts, arithmetic)
+
+
+def _share_left(modules: list[str], left: LeftAlone, layers: int) -> float:
+    """Return in which share of the layers one of a part's modules is left unquantised."""
+    if not left:
+        return 0.0
+    names = [f"{root}.layers.{{}}.{module}" for root in _ROOTS for module in modules]
+    return (
+        sum(any(left.has(name.format(layer)) for name in names) for layer in range(layers)) / layers
+    )
 
 
 def _bits(
@@ -78,7 +93,7 @@ def _bits(
         return 8.0, "int8", "bitsandbytes 8-bit"
     if method in ("modelopt", "nvfp4", "modelopt_fp4") or "quant_algo" in given:
         algorithm = str(
-            given.get("quant_algo") or given.get("quantization", {}).get("quant_algo") or method
+            given.get("quant_algo") or _inner(given).get("quant_algo") or method
         ).casefold()
         if "fp4" in algorithm:
             notes["nvfp4: weights counted as weight-only, multiplied in bf16"] = None
@@ -144,45 +159,6 @@ def _whole(given: dict[str, Any], names: tuple[str, ...], default: int) -> int:
     return default
 
 
-def _patterns(given: dict[str, Any]) -> list[str]:
-    found = []
-    for name in (
-        "modules_to_not_convert",
-        "ignored_layers",
-        "ignore",
-        "exclude_modules",
-        "modules_to_not_quantize",
-        "llm_int8_skip_modules",
-    ):
-        value = given.get(name)
-        if isinstance(value, list):
-            found += [str(item) for item in value]
-    return found
-
-
-def _share_left(modules: tuple[str, ...], patterns: list[str], layers: int) -> float:
-    """Return in which share of the layers one of the modules is left unquantised."""
-    if not patterns:
-        return 0.0
-    numbers = range(layers) if "{layer}" in modules[0] else range(1)
-    left = sum(
-        any(
-            _matches(module.format(layer=layer), pattern)
-            for module in modules
-            for pattern in patterns
-        )
-        for layer in numbers
-    )
-    return left / len(numbers)
-
-
-def _matches(module: str, pattern: str) -> bool:
-    if pattern.startswith("re:"):
-        try:
-            return re.match(pattern[3:], module) is not None
-        except re.error:
-            return False
-    if any(sign in pattern for sign in "*?["):
-        return fnmatchcase(module, pattern) or fnmatchcase(module, pattern + ".*")
-    dotted = f".{module}."
-    return f".{pattern}." in dotted
+def _inner(given: dict[str, Any]) -> dict[str, Any]:
+    inner = given.get("quantization")
+    return inner if isinstance(inner, dict) else {"quant_algo": inner}

@@ -8,7 +8,7 @@ from typing import Any
 
 from physics.architecture import Architecture
 from physics.config.families import FAMILIES, NOT_DECODER_ONLY, PLAIN_ACTIVATIONS, Family
-from physics.config.fields import Config, parse_fields, passed_over
+from physics.config.fields import Reading, first_name, parse_fields, passed_over
 from physics.config.layers import Notes, read_layers
 from physics.config.quantised import read_quantisation
 from physics.errors import InputError
@@ -49,16 +49,31 @@ def read_config(
     >>> read_config(tiny, slug="tiny").attention_kind
     'GQA'
     """
-    content = source if isinstance(source, dict) else _load(Path(source))
+    try:
+        return _read(
+            source if isinstance(source, dict) else _load(Path(source)), source, slug, name
+        )
+    except RecursionError:
+        raise InputError("config", "is nested too deeply for a model's config.json") from None
+
+
+def _read(
+    content: dict[str, Any], source: str | Path | dict[str, Any], slug: str, name: str
+) -> Architecture:
     if not isinstance(source, dict):
         slug = slug or Path(source).stem.casefold()
     notes: Notes = {}
     left_out: list[str] = []
     content = _language_part(content, left_out)
     _refuse_other_kinds(content)
-    config = parse_fields(content)
+    config = Reading(parse_fields(content))
     family = _family(config, notes)
-    if config.num_nextn_predict_layers or config.mtp_num_hidden_layers or config.use_mtp:
+    if (
+        config.num_nextn_predict_layers
+        + config.mtp_num_hidden_layers
+        + config.num_mtp_modules
+        + config.use_mtp
+    ):
         left_out.append("multi-token-prediction layers (not run in a plain step)")
     if (
         any(name.endswith("ForConditionalGeneration") for name in config.architectures or ())
@@ -66,6 +81,9 @@ def read_config(
     ):
         left_out.append("other senses than text (the file does not describe them)")
     groups = read_layers(config, family, notes)
+    quantisation = read_quantisation(config, notes)
+    for field in config.never_read():
+        notes[f"field {field!r} has no use in a model of this build and was passed over"] = None
     for field in passed_over(content):
         notes[f"field {field!r} is not understood and was passed over"] = None
     extra = 0
@@ -87,11 +105,12 @@ def read_config(
         groups=groups,
         tied_head=family.tied if config.tie_word_embeddings is None else config.tie_word_embeddings,
         extra_embedding=extra,
+        head_bias=config.vocab_size if family.head_bias else 0,
         norms_per_layer=family.norms_per_layer,
         final_norms=family.final_norms,
         embedding_is_active=family.embedding_is_active,
         longest_context=config.longest_context,
-        quantisation=read_quantisation(config, notes),
+        quantisation=quantisation,
         assumptions=tuple(notes),
         left_out=tuple(left_out),
     )
@@ -149,9 +168,20 @@ def _refuse_other_kinds(content: dict[str, Any]) -> None:
             raise InputError("architectures", f"{built[0]!r} is no decoder-only language model")
 
 
-def _family(config: Config, notes: Notes) -> Family:
+def _family(config: Reading, notes: Notes) -> Family:
     family = FAMILIES.get(config.model_type)
     if family is not None:
+        for field in family.expects:
+            if not getattr(config, field):
+                instead = (
+                    f"taken as {family.head_dim}"
+                    if field == "head_dim"
+                    else "read as a model without it"
+                )
+                notes[
+                    f"{first_name(field)} is missing, which files of type "
+                    f"{config.model_type!r} have: {instead}"
+                ] = None
         return family
     gated = config.hidden_act not in PLAIN_ACTIVATIONS
     network = "with a gate" if gated else "without a gate"
