@@ -29,8 +29,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Streamlit looks for its server under the page's own path first, on every page but the first.
-STREAMLIT_PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 @pytest.fixture(scope="session")
@@ -112,7 +110,7 @@ def new_page(browser: sync_api.Browser) -> Iterator[Callable[..., sync_api.Page]
 
 
 def _note(page: sync_api.Page, message: sync_api.ConsoleMessage) -> None:
-    if message.type == "error" and not message.location["url"].endswith(STREAMLIT_PROBES):
+    if message.type == "error":
         page.problems.append(f"{message.text} {message.location['url']}")
 
 

@@ -57,6 +57,10 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
         Route(f"{prefix}/table/{{page}}", tables.respond),
         Route(f"{prefix}/player/{{version}}/{{name}}", _browser_file),
         Route(f"{prefix}/vendor/{{name}}", _vendor_file),
+        *(
+            Route(f"{prefix}/{{page}}/_stcore/{probe}", _not_here)
+            for probe in ("health", "host-config")
+        ),
     ]
 
 
@@ -214,6 +218,15 @@ def _browser_file(request: Request) -> Response:
     headers = {"cache-control": FOREVER, "vary": "accept-encoding"}
     body = gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
     return _compressed_response(request, body, MEDIA_TYPES[path.suffix], headers)
+
+
+def _not_here(request: Request) -> Response:
+    """Answer Streamlit's browser part, which looks for its server below each page's path first.
+
+    Any answer but success makes it look one level up. This one is no error, so that the browser
+    does not report one on a page where nothing is wrong.
+    """
+    return Response(status_code=300)
 
 
 def _vendor_file(request: Request) -> Response:
