@@ -8,7 +8,7 @@ import numpy as np
 
 from pages.shared import colours, numbers
 from pages.shared.case import Case
-from pages.shared.figures import growth, memory
+from pages.shared.figures import cache_rows, growth, memory
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
@@ -55,6 +55,10 @@ class KvCache:
             figures=(
                 growth.skeleton(_growth_texts(scenario, words), names, words.separators),
                 memory.skeleton(_memory_texts(words), words.separators),
+                cache_rows.skeleton(
+                    cache_rows.Texts(words("kv-cache.of_prompt"), words("kv-cache.of_answer")),
+                    words.separators,
+                ),
             ),
             readouts=(
                 Readout("per_token", words("kv-cache.per_token"), colours.KV_CACHE.colour),
@@ -118,6 +122,13 @@ class KvCache:
                     "kv-cache.capacity_label", capacity=numbers.bytes_decimal(case.capacity, words)
                 ),
             ),
+            **cache_rows.columns(
+                points.prompt,
+                points.output,
+                words.each("kv-cache.prompt_rows", write),
+                words.each("kv-cache.answer_rows", write),
+            ),
+            "t/alt_cache_rows": words.each("kv-cache.alt_rows", write),
             "t/per_token": words.each("kv-cache.per_token_readout", write),
             "t/held": words.each("kv-cache.held_readout", write),
             "t/most": words.each("kv-cache.most_readout", write),
@@ -214,6 +225,7 @@ def _write(
         "output": numbers.tokens(points.output, words),
         "tokens": numbers.tokens(case.tokens, words),
         "batch": numbers.sequences(points.batch, words),
+        "square": numbers.tokens(cache_rows.tokens_per_square(points.prompt, points.output), words),
         "per_token": [numbers.bytes_decimal(per_token, words)] * count,
         "per_token_binary": [numbers.bytes_binary(per_token, words, trim=True)] * count,
         "of_prompt": numbers.bytes_decimal(of_prompt, words),

@@ -45,11 +45,7 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
     base_path : str, optional
         Path under which the server lives; by default Streamlit's ``server.baseUrlPath``.
     """
-    if base_path is None:
-        from streamlit import config
-
-        base_path = config.get_option("server.baseUrlPath") or ""
-    prefix = "/" + base_path.strip("/") if base_path.strip("/") else ""
+    prefix = _prefix(base_path)
     # Compressing takes a moment: have it done before the first visitor asks.
     threading.Thread(target=_plotly_script, daemon=True).start()
     tables = TableStore(house)
@@ -64,13 +60,23 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
     ]
 
 
-def player_middleware(pages: Iterable[str]) -> list[Middleware]:
+def _prefix(base_path: str | None) -> str:
+    if base_path is None:
+        from streamlit import config
+
+        base_path = config.get_option("server.baseUrlPath") or ""
+    return "/" + base_path.strip("/") if base_path.strip("/") else ""
+
+
+def player_middleware(pages: Iterable[str], *, base_path: str | None = None) -> list[Middleware]:
     """Give the middleware to hand to ``st.App(..., middleware=...)``.
 
     It lets the browser fetch the scripts while Streamlit is still starting, on pages that have a
     player (``""`` is the first page).
     """
-    return [Middleware(_EarlyScripts, pages=frozenset(pages))]
+    prefix = _prefix(base_path)
+    paths = frozenset(f"{prefix}/{page}" for page in pages)
+    return [Middleware(_EarlyScripts, paths=paths)]
 
 
 def browser_version() -> str:
@@ -145,15 +151,15 @@ class _EarlyScripts:
     Streamlit, and can be done while Streamlit's own modules are still on their way.
     """
 
-    def __init__(self, app: Any, pages: frozenset[str]) -> None:
+    def __init__(self, app: Any, paths: frozenset[str]) -> None:
         self._app = app
-        self._pages = pages
+        self._paths = paths
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if (
             scope["type"] != "http"
             or scope["method"] != "GET"
-            or scope["path"].rpartition("/")[2] not in self._pages
+            or scope["path"].removeprefix(scope.get("root_path", "")) not in self._paths
         ):
             await self._app(scope, receive, send)
             return

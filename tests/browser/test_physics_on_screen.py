@@ -1,0 +1,72 @@
+"""What the browser draws while a slider is dragged is what physics says of that stop."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from physics.predict import parse_question, predict
+from tests.browser.player_page import (
+    SETTLE_MS,
+    figure_values,
+    open_player,
+    slide_input,
+    table_of,
+)
+
+SCENARIO = {"model": "llama-3.1-70b", "chip": "h200-sxm", "tp": "4", "batch": "8"}
+QUERY = "?" + "&".join(f"{name}={value}" for name, value in SCENARIO.items())
+
+
+def stops_of(page: Page, name: str, slider: str) -> dict[int, float]:
+    stops = table_of(page, name)["sliders"][slider]["stops"]
+    return {index: stops[index] for index in {0, len(stops) // 3, len(stops) - 1}}
+
+
+def asked(slider: str, value: float) -> dict:
+    return predict(parse_question(SCENARIO | {slider: f"{value:.12g}"}))
+
+
+@pytest.mark.parametrize("slider", ["prompt", "batch", "bandwidth", "flops"])
+def test_roofline(page: Page, server: str, slider: str) -> None:
+    open_player(page, server, "/roofline", QUERY)
+    for index, value in stops_of(page, "roofline", slider).items():
+        slide_input(page, slider, index)
+        page.wait_for_timeout(SETTLE_MS)
+        drawn, answer = figure_values(page, "roofline"), asked(slider, value)
+        ridge = answer["ridge_flop_per_byte"]
+        assert drawn[0]["x"][1] == pytest.approx(ridge, rel=1e-4)
+        assert drawn[1]["y"][0] == pytest.approx(answer["peak_flop_per_second"] / 1e12, rel=1e-4)
+        for trace, phase in ((5, "prefill"), (6, "decode")):
+            assert drawn[trace]["x"][0] == pytest.approx(answer[phase]["intensity"], rel=1e-4)
+
+
+def test_first_token(page: Page, server: str) -> None:
+    open_player(page, server, "/", QUERY)
+    for index, value in stops_of(page, "one-request", "prompt").items():
+        slide_input(page, "prompt", index)
+        page.wait_for_timeout(SETTLE_MS)
+        drawn, answer = figure_values(page, "timeline"), asked("prompt", value)
+        if answer["fits"]:
+            assert drawn[3]["x"][1] == pytest.approx(answer["ttft_s"], rel=1e-4)
+            assert drawn[5]["x"][1] == pytest.approx(answer["e2e_s"], rel=1e-4)
+
+
+def test_cache(page: Page, server: str) -> None:
+    open_player(page, server, "/kv-cache", QUERY)
+    for index, value in stops_of(page, "kv-cache", "batch").items():
+        slide_input(page, "batch", index)
+        page.wait_for_timeout(SETTLE_MS)
+        drawn, answer = figure_values(page, "memory"), asked("batch", value)
+        held = drawn[1]["y"][0] + drawn[2]["y"][0]
+        assert held * 1e9 == pytest.approx(answer["kv_bytes_all_chips"], rel=1e-4)
+
+
+def test_decode_shift(page: Page, server: str) -> None:
+    open_player(page, server, "/decode-shift", QUERY)
+    for index, value in stops_of(page, "decode-shift", "batch").items():
+        slide_input(page, "batch", index)
+        page.wait_for_timeout(SETTLE_MS)
+        drawn, answer = figure_values(page, "shift"), asked("batch", value)
+        assert drawn[5]["y"][2] == pytest.approx(answer["decode"]["intensity"], rel=1e-4)
+        assert drawn[6]["x"][0] == pytest.approx(answer["critical_batch"], rel=1e-4)
