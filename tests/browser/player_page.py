@@ -17,14 +17,20 @@ PAGES = dict(
     ).split()
 )
 READY = ".player[data-ready][data-tables]"
-SETTLE_MS = 600  # longer than the player waits before it takes things to be at rest
+SETTLE_MS = 250  # longer than the player waits before it takes things to be at rest
 
 
 def open_player(page: Page, server: str, path: str = "/roofline", query: str = "") -> None:
     """Go to a page and wait until its figures stand."""
     page.goto(f"{server}{path}{query}")
     page.wait_for_selector(READY)
+    wait_for_rest(page)
+
+
+def wait_for_rest(page: Page) -> None:
+    """Wait until nothing moves, and Plotly has drawn all that moved."""
     page.wait_for_timeout(SETTLE_MS)
+    page.wait_for_selector(".player[data-state=rest]")
 
 
 def slider_names(page: Page) -> list[str]:
@@ -46,7 +52,7 @@ def wait_for_table(page: Page, drawn_before: int) -> None:
         "before => Number(document.querySelector('.player').dataset.tables) > before",
         arg=drawn_before,
     )
-    page.wait_for_timeout(SETTLE_MS)
+    wait_for_rest(page)
 
 
 def slide_input(page: Page, name: str, index: int) -> None:

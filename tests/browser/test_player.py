@@ -14,7 +14,6 @@ from playwright.sync_api import Page
 
 from tests.browser.player_page import (
     PAGES,
-    SETTLE_MS,
     differences,
     drawn_outlines,
     figure_values,
@@ -26,6 +25,7 @@ from tests.browser.player_page import (
     slider_names,
     table_of,
     tables_drawn,
+    wait_for_rest,
     wait_for_table,
 )
 
@@ -47,7 +47,7 @@ def test_figures_and_texts_equal_the_table_at_several_stops(
         last = len(table["sliders"][slider]["stops"]) - 1
         for index in {0, last // 3, (2 * last) // 3, last}:
             slide_input(page, slider, index)
-            page.wait_for_timeout(SETTLE_MS)
+            wait_for_rest(page)
             assert differences(page, table, slider, index) == []
             shown = page.locator(f"label[for=slide-{slider}] + output").text_content()
             assert shown == table["sliders"][slider]["texts"][index]
@@ -61,7 +61,7 @@ def test_other_sliders_follow_the_released_one(roofline: Page) -> None:
     assert table["sliders"][first]["index"] == 3
     for index in (1, 5):
         slide_input(roofline, second, index)
-        roofline.wait_for_timeout(SETTLE_MS)
+        wait_for_rest(roofline)
         assert differences(roofline, table, second, index) == []
 
 
@@ -77,7 +77,7 @@ def test_what_is_moved_directly_equals_what_plotly_draws(
             page.evaluate("() => new Promise(requestAnimationFrame)")
             page.evaluate("() => new Promise(requestAnimationFrame)")
             direct = drawn_outlines(page)
-            page.wait_for_timeout(SETTLE_MS)
+            wait_for_rest(page)
             settled = drawn_outlines(page)
             assert [item[:3] for item in direct] == [item[:3] for item in settled]
             for moved, plotly in zip(direct, settled, strict=True):
@@ -132,11 +132,11 @@ def test_zoom_survives_drag_and_release(roofline: Page) -> None:
     roofline.mouse.down()
     roofline.mouse.move(plot["x"] + plot["width"] * 0.7, plot["y"] + plot["height"] * 0.7, steps=5)
     roofline.mouse.up()
-    roofline.wait_for_timeout(SETTLE_MS)
+    wait_for_rest(roofline)
     zoomed = roofline.evaluate(ranges)
     assert zoomed != before
     slide_input(roofline, name, 2)
-    roofline.wait_for_timeout(SETTLE_MS)
+    wait_for_rest(roofline)
     assert roofline.evaluate(ranges) == zoomed
     release_at(roofline, name, 5)
     assert roofline.evaluate(ranges) == zoomed

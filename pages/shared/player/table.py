@@ -58,14 +58,12 @@ def build_table(
         "rows": {},
     }
     if by_name:
-        columns = view.columns(points(scenario, _laid_end_to_end(by_name, scenario)), language)
-        start = 0
-        for name, given in by_name.items():
-            stop = start + len(given.values)
-            table["rows"][name] = {
-                channel: _encode(column, slice(start, stop)) for channel, column in columns.items()
-            }
-            start = stop
+        arrays, parts = _laid_end_to_end(by_name)
+        columns = view.columns(points(scenario, arrays), language)
+        table["rows"] = {name: {} for name in by_name}
+        for channel, column in columns.items():
+            for name, encoded in zip(by_name, _encode(column, parts), strict=True):
+                table["rows"][name][channel] = encoded
     if not play and hasattr(view, "timeline"):
         name = view.describe(scenario, language).play.clock
         timeline: Timeline = view.timeline(scenario, language)
@@ -78,24 +76,26 @@ def build_table(
             "marks": [],
         }
         table["rows"][name] = {
-            channel: _encode(column, slice(0, count))
+            channel: _encode(column, [slice(0, count)])[0]
             for channel, column in timeline.columns.items()
         }
     return table
 
 
-def _laid_end_to_end(by_name: Mapping[str, Any], scenario: Any) -> dict[str, np.ndarray]:
-    """Give each slider's option as one array: its stops in its own slice, its value elsewhere."""
-    counts = [len(given.values) for given in by_name.values()]
-    arrays = {}
-    start = 0
-    for (name, given), count in zip(by_name.items(), counts, strict=True):
+def _laid_end_to_end(
+    by_name: Mapping[str, Any],
+) -> tuple[dict[str, np.ndarray], list[slice]]:
+    """Give each slider's option as one array: its stops in its own part, its value elsewhere."""
+    count = sum(len(given.values) for given in by_name.values())
+    arrays: dict[str, np.ndarray] = {}
+    parts: list[slice] = []
+    for name, given in by_name.items():
+        start = parts[-1].stop if parts else 0
+        parts.append(slice(start, start + len(given.values)))
         values = np.asarray(given.values)
-        array = np.full(sum(counts), values[given.index], dtype=values.dtype)
-        array[start : start + count] = values
-        arrays[name] = array
-        start += count
-    return arrays
+        arrays[name] = np.full(count, values[given.index], dtype=values.dtype)
+        arrays[name][parts[-1]] = values
+    return arrays, parts
 
 
 def _slider(given: Any) -> dict[str, Any]:
@@ -108,19 +108,22 @@ def _slider(given: Any) -> dict[str, Any]:
     }
 
 
-def _encode(column: Column, part: slice) -> dict[str, Any]:
-    """Give the part of a column that belongs to one slider, without repeating equal rows."""
+def _encode(column: Column, parts: list[slice]) -> list[dict[str, Any]]:
+    """Give each slider its part of a column, without repeating equal rows."""
     if isinstance(column, Growing):
-        counts = np.asarray(column.counts)[part]
-        return {"values": rounded(column.values), "counts": counts.tolist()}
+        values, counts = rounded(column.values), np.asarray(column.counts)
+        return [{"values": values, "counts": counts[part].tolist()} for part in parts]
     if isinstance(column, str):
-        return {"rows": [column]}
+        return [{"rows": [column]}] * len(parts)
     if isinstance(column, Same):
-        return {"rows": [rounded(column.value)]}
-    rows = rounded(column[part])
-    if all(row == rows[0] for row in rows):
-        return {"rows": rows[:1]}
-    return {"rows": rows}
+        return [{"rows": [rounded(column.value)]}] * len(parts)
+    rows = rounded(column)
+    return [{"rows": _without_repeats(rows[part])} for part in parts]
+
+
+def _without_repeats(rows: list[Any]) -> list[Any]:
+    first = rows[0]
+    return rows[:1] if all(row == first for row in rows) else rows
 
 
 def rounded(value: Any) -> Any:

@@ -118,6 +118,11 @@ export class Page {
     this.root.style.colorScheme = dark ? "dark" : "light";
   }
 
+  /** Say "moving" or "rest", for tests to wait on. */
+  state(name) {
+    if (this.root.dataset.state !== name) this.root.dataset.state = name;
+  }
+
   say(text) {
     if (this.status.textContent !== text) this.status.textContent = text;
   }

@@ -75,6 +75,7 @@ class Player {
         await figure.start(Plotly);
       }
       this.page.root.dataset.ready = "true";
+      this.restLater();
     } catch {
       this.page.say(this.description.words.failed);
     }
@@ -227,6 +228,7 @@ class Player {
     for (const channel of rows.texts) {
       if (moved(channel)) this.page.text(channel.slot, textAt(channel.column, at), false);
     }
+    this.page.state("moving");
     this.drawnFrom = rows;
     this.fresh = false;
     this.last = { rows, at };
@@ -249,18 +251,21 @@ class Player {
     clearTimeout(this.timers.rest);
     if (this.playing && !this.playing.calm) return;
     if (this.waitingFor && this.tables) return; // its table will be drawn, and rest, soon
-    this.settleOne();
-    if (!this.last) return;
-    for (const { slot, column } of this.last.rows.texts) {
+    for (const { slot, column } of this.last?.rows.texts ?? []) {
       this.page.text(slot, textAt(column, this.last.at), true);
     }
+    this.settleOne();
   }
 
   /** One figure at a time, so that a slider moved again is not kept waiting for all of them. */
   settleOne() {
     clearTimeout(this.timers.settle);
-    const next = [...this.figures.values()].find((figure) => figure.unsettled && figure.drawn);
-    if (!next) return;
+    const next = [...this.figures.values()].find((figure) => figure.unsettled);
+    if (!next) {
+      this.page.state("rest");
+      return;
+    }
+    if (!next.drawn) return; // it settles when it starts
     next.settle();
     this.timers.settle = setTimeout(() => this.settleOne(), 20);
   }
