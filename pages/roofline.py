@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from pages.shared import colours, numbers
 from pages.shared.case import Case, or_misfit
 from pages.shared.figures import experts, parts, roofline
 from pages.shared.language import Words
-from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
+from pages.shared.player.view import Column, Description, Readout, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
@@ -78,9 +77,6 @@ class Roofline:
         asked, machine = case.request, case.machine
         ridge = ridge_flop_per_byte(machine.peak, machine.bandwidth)
 
-        def hover(step: Step, whole: str | None = None) -> Any:
-            return _hover(step, language, whole)
-
         return {
             **roofline.columns(
                 machine,
@@ -95,7 +91,7 @@ class Roofline:
                     language("roofline.ridge_label", ridge=text)
                     for text in numbers.flop_per_byte(ridge, language)
                 ],
-                hover,
+                (_operator_names(asked.prefill, language), _operator_names(asked.decode, language)),
             ),
             **parts.columns(asked.prefill, asked.decode),
             **_expert_columns(case, language),
@@ -173,23 +169,8 @@ def _expert_columns(case: Case, words: Words) -> dict[str, Column]:
     }
 
 
-def _hover(step: Step, words: Words, whole: str | None) -> Any:
-    """Write the hover texts of a whole step, or of each of its operators."""
-
-    def text(name: str, intensity: float, performance: float) -> str:
-        return (
-            f"{name}<br>{numbers.flop_per_byte(intensity, words)}"
-            f"<br>{numbers.flop_per_second(performance, words)}"
-        )
-
-    if whole:
-        return [
-            text(whole, *row)
-            for row in zip(step.intensity.tolist(), step.performance.tolist(), strict=True)
-        ]
-    kept = np.flatnonzero(step.computes)
-    names = [words(f"operator.{step.names[index]}") for index in kept]
-    return Same(names)
+def _operator_names(step: Step, words: Words) -> list[str]:
+    return [words(f"operator.{step.names[index]}") for index in np.flatnonzero(step.computes)]
 
 
 def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:

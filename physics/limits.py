@@ -135,7 +135,7 @@ def compute_bound_prompt(
 ) -> NDArray[np.float64]:
     """Shortest prompt whose prefill spends more time computing than moving bytes [tokens].
 
-    Found by bisection on the whole step; infinite if even `longest` tokens do not suffice.
+    Found by narrowing down the whole step; infinite if even `longest` tokens do not suffice.
 
     Examples
     --------
@@ -158,7 +158,10 @@ def compute_bound_prompt(
     high = low + longest
     reached = computes(high)
     while np.any(high - low > 1):
-        middle = np.floor((low + high) / 2)
-        enough = computes(np.maximum(middle, 1))
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        # Many prompts at once: a call costs much more than a point.
+        share = np.arange(1, 16).reshape(-1, *(1 for _ in low.shape)) / 16
+        tried = np.clip(np.floor(low + share * (high - low)), np.minimum(low + 1, high), high)
+        enough = computes(tried)
+        high = np.minimum(high, np.where(enough, tried, high).min(axis=0))
+        low = np.maximum(low, np.where(enough, low, tried).max(axis=0))
     return np.where(reached, high, np.inf)

@@ -35,32 +35,31 @@ def weight_bytes(
     >>> round(float(weight_bytes(model("llama-3.1-8b"))) / 1e9, 2)
     16.06
     """
+    if isinstance(weights, str) and np.ndim(tp) == 0:
+        return _weight_bytes_of_one(architecture, weights, int(tp))
+    return _stored_bytes(architecture, weights, np.asarray(tp))
+
+
+@lru_cache(maxsize=1024)
+def _weight_bytes_of_one(architecture: Architecture, weights: str, tp: int) -> NDArray[np.float64]:
+    return _stored_bytes(architecture, weights, np.asarray(tp))
+
+
+def _stored_bytes(
+    architecture: Architecture, weights: str | ArrayLike, chips: NDArray[np.int64]
+) -> NDArray[np.float64]:
     parts = architecture.parameters_by_part
     stored = sum(
         count * weight_element_bytes(architecture, weights, part) for part, count in parts.items()
     )
-    return stored + np.maximum(
-        _matrix_bytes(architecture, weights, tp) - _matrix_bytes(architecture, weights, 1), 0.0
-    )
+    copies = _matrix_bytes(architecture, weights, chips)
+    return stored + np.maximum(copies - _matrix_bytes(architecture, weights, np.asarray(1)), 0.0)
 
 
 def _matrix_bytes(
-    architecture: Architecture, weights: str | ArrayLike, tp: ArrayLike
-) -> NDArray[np.float64]:
-    """Bytes of all matrices on all chips together, counted as the operators split them [B]."""
-    if isinstance(weights, str) and np.ndim(tp) == 0:
-        return _matrix_bytes_of_one(architecture, weights, int(tp))
-    return _summed_matrices(architecture, weights, np.asarray(tp))
-
-
-@lru_cache(maxsize=1024)
-def _matrix_bytes_of_one(architecture: Architecture, weights: str, tp: int) -> NDArray[np.float64]:
-    return _summed_matrices(architecture, weights, np.asarray(tp))
-
-
-def _summed_matrices(
     architecture: Architecture, weights: str | ArrayLike, chips: NDArray[np.int64]
 ) -> NDArray[np.float64]:
+    """Bytes of all matrices on all chips together, counted as the operators split them [B]."""
     many = np.float64(2**40)  # tokens enough to touch every expert
     step = Pass(
         architecture,

@@ -136,6 +136,17 @@ def columns_of(*arrays: Any) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*(np.asarray(array, dtype=float) for array in arrays)), -1)
 
 
+def tenth_decade_above(value: Any) -> np.ndarray:
+    """Return the tenth of a decade at or above a value: an axis that ends there moves seldom.
+
+    Examples
+    --------
+    >>> tenth_decade_above([1.0, 1.19, 1.5]).round(2).tolist()
+    [1.0, 1.26, 1.58]
+    """
+    return 10.0 ** (np.ceil(np.log10(value) * 10 - 1e-9) / 10)
+
+
 def half_decade_below(value: Any) -> np.ndarray:
     """Return log10 of the half decade at or below a value."""
     return np.floor(np.log10(value) * 2) / 2

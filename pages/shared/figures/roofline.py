@@ -19,7 +19,7 @@ from pages.shared.figures.base import (
     line,
     log_axis,
 )
-from pages.shared.player.view import Figure
+from pages.shared.player.view import Figure, Same
 from physics.machine import Machine
 from physics.roofline import attainable_flop_per_second, ridge_flop_per_byte
 from physics.step import Step
@@ -45,17 +45,22 @@ class Texts:
     ridge: str
 
 
+_HOVER = "<br>%{x:.4~s} FLOP/byte<br>%{y:.4~s} TFLOP/s<extra></extra>"
+
+
 def skeleton(texts: Texts, separators: str) -> Figure:
     """Return the figure without numbers; the y axis' range comes with them."""
     prefill, decode = colours.PREFILL, colours.DECODE
+    edge = {"line": {"color": colours.PAPER, "width": 1.5}}
+    operator_hover = "%{customdata}" + _HOVER
     data = [
         line(texts.bandwidth_roof, colours.BANDWIDTH_ROOF.line(3)),
         line(texts.compute_roof, colours.COMPUTE_ROOF.line(3)),
         line(texts.ridge, {"color": colours.INK, "dash": "dot", "width": 1}),
-        dots(texts.prefill, {**prefill.point(8), "opacity": 0.55}),
-        dots(texts.decode, {**decode.point(8), "opacity": 0.55}),
-        dots(texts.prefill, {**prefill.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
-        dots(texts.decode, {**decode.point(17), "line": {"color": colours.PAPER, "width": 1.5}}),
+        dots(texts.prefill, {**prefill.point(8), "opacity": 0.55}, hovertemplate=operator_hover),
+        dots(texts.decode, {**decode.point(8), "opacity": 0.55}, hovertemplate=operator_hover),
+        dots(texts.prefill, {**prefill.point(17), **edge}, hovertemplate=texts.prefill + _HOVER),
+        dots(texts.decode, {**decode.point(17), **edge}, hovertemplate=texts.decode + _HOVER),
         labels(texts.bandwidth_roof, colours.INK, "middle right"),
         labels(texts.compute_roof, colours.INK, "top left"),
         labels(texts.ridge, colours.INK, "top right"),
@@ -86,12 +91,11 @@ def columns(
     roof_texts: list[str],
     bandwidth_texts: list[str],
     ridge_texts: list[str],
-    hover: Any,
+    operator_names: tuple[list[str], list[str]],
 ) -> dict[str, Any]:
     """Return the numbers of the roofline for every point.
 
-    Performance is that of one chip [TFLOP/s]. `hover` gives the hover text of a step or operator:
-    hover(name, intensity, performance) -> list of str.
+    Performance is that of one chip [TFLOP/s]. `operator_names` are those of prefill and of decode.
     """
     bandwidth, peak = np.asarray(machine.bandwidth), np.asarray(machine.peak)
     ridge = ridge_flop_per_byte(peak, bandwidth)
@@ -109,10 +113,10 @@ def columns(
         {"x": columns_of(LOWEST, ridge), "y": columns_of(roof(LOWEST), roof(ridge))},
         {"x": columns_of(ridge, HIGHEST), "y": columns_of(roof(ridge), roof(HIGHEST))},
         {"x": columns_of(ridge, ridge), "y": columns_of(floor, roof(ridge))},
-        {**_operators(prefill), "customdata": hover(prefill)},
-        {**_operators(decode), "customdata": hover(decode)},
-        {**_whole(prefill), "customdata": [[text] for text in hover(prefill, whole=texts.prefill)]},
-        {**_whole(decode), "customdata": [[text] for text in hover(decode, whole=texts.decode)]},
+        {**_operators(prefill), "customdata": Same(operator_names[0])},
+        {**_operators(decode), "customdata": Same(operator_names[1])},
+        _whole(prefill),
+        _whole(decode),
         {
             "x": columns_of(under * 1.25),
             "y": columns_of(roof(under) * 0.8),

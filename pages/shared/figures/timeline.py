@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours
-from pages.shared.figures.base import channels, columns_of, dots, labels, layout, line, linear_axis
+from pages.shared.figures.base import (
+    channels,
+    columns_of,
+    dots,
+    labels,
+    layout,
+    line,
+    linear_axis,
+    tenth_decade_above,
+)
 from pages.shared.player.view import Figure, Growing, Same
 
 NAME = "timeline"
@@ -133,7 +142,7 @@ def columns(
         },
         {"x": columns_of(np.zeros(count), whole), "y": columns_of(level + 0.9, level + 0.9)},
         {
-            "x": columns_of(*_metric_places(asked.ttft, gap_start, asked.tpot, whole)),
+            "x": columns_of(*_metric_places(asked, gap_start)),
             "y": columns_of(level - 1.2, level - 1.2, level + 1.1),
             "text": metric_texts,
         },
@@ -157,20 +166,26 @@ def columns(
 def _ranges(asked: Request) -> dict[str, Any]:
     zero = np.zeros(len(asked.ttft))
     return {
-        f"l/{NAME}/xaxis.range": columns_of(zero, asked.e2e * 1.04),
-        f"l/{NAME}/yaxis2.range": columns_of(zero, asked.all_bytes / GIGA * 1.35),
+        f"l/{NAME}/xaxis.range": columns_of(zero, _axis_end(asked)),
+        f"l/{NAME}/yaxis2.range": columns_of(
+            zero, tenth_decade_above(np.maximum(asked.all_bytes, 1.0) / GIGA * 1.25)
+        ),
     }
 
 
+def _axis_end(asked: Request) -> np.ndarray:
+    return tenth_decade_above(asked.e2e * 1.02)
+
+
 def _metric_places(
-    ttft: np.ndarray, gap_start: np.ndarray, tpot: np.ndarray, e2e: np.ndarray
+    asked: Request, gap_start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centre each label over its bracket, but keep the three readable at both ends."""
-    edge = 0.09 * e2e
+    edge = 0.09 * _axis_end(asked)
     return (
-        np.maximum(ttft / 2, edge),
-        np.clip(gap_start + tpot / 2, 3.4 * edge, e2e - edge),
-        e2e / 2,
+        np.maximum(asked.ttft / 2, edge),
+        np.clip(gap_start + asked.tpot / 2, 3.4 * edge, np.maximum(asked.e2e - edge, 3.4 * edge)),
+        np.maximum(asked.e2e / 2, edge),
     )
 
 

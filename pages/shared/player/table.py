@@ -6,7 +6,6 @@ then gets its slice. Columns that do not move with a slider are sent once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -162,7 +161,9 @@ def rounded(value: Any) -> Any:
     result = np.where(digits < 0, scaled_down, scaled_up)
     if finite.all():
         return result.tolist()
-    return _without_nan(np.where(finite, result, np.nan).tolist())
+    with_none = result.astype(object)
+    with_none[~finite] = None
+    return with_none.tolist()
 
 
 def _are_texts(values: list[Any]) -> bool:
@@ -173,9 +174,3 @@ def _are_texts(values: list[Any]) -> bool:
     return isinstance(first, list) and all(
         isinstance(row, list) and all(isinstance(item, str) for item in row) for row in values
     )
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if math.isnan(value) else value
