@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from pages.shared.player.sockets import answer_at_once
 from pages.shared.player.table import build_table
 from pages.shared.player.view import House
 
@@ -156,6 +157,8 @@ class _EarlyScripts:
         self._paths = paths
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            answer_at_once()
         if (
             scope["type"] != "http"
             or scope["method"] != "GET"
