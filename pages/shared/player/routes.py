@@ -7,6 +7,7 @@ checked by ETag each time, and kept compressed in memory here.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gzip
 import hashlib
@@ -14,6 +15,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -96,9 +98,15 @@ class TableStore:
     def __init__(self, house: House) -> None:
         self._house = house
         self._compressed = functools.lru_cache(maxsize=TABLES_KEPT)(self._compute)
+        # One after another: side by side, threads of one interpreter only get in each other's way.
+        self._lane = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tables")
 
-    def respond(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         """Answer ``GET /table/<page>?<scenario>[&play=<slider>]``."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._lane, self._answer, request)
+
+    def _answer(self, request: Request) -> Response:
         page = request.path_params["page"]
         query = dict(request.query_params)
         play = query.pop("play", None)
