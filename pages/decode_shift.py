@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
-from pages.shared.case import Case
+from pages.shared.case import Case, pick, whole
 from pages.shared.figures import phase_map, shift
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Section, Sweep
@@ -15,7 +15,7 @@ from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
-from physics.frontier import compute_bound_batch
+from physics.frontier import compute_bound_batch, linear_crossing_batch
 from physics.limits import critical_batch, critical_context, plateau_intensity
 from physics.memory import max_batch
 from physics.roofline import ridge_flop_per_byte
@@ -74,7 +74,7 @@ class DecodeShift:
             **case.formats,
         )
         at = case.request.decode
-        crossing = critical_batch(architecture, machine.peak, machine.bandwidth, points.weights)
+        crossing = linear_crossing_batch(architecture, machine, weights=points.weights)
         critical = critical_context(
             architecture,
             machine.peak,
@@ -83,7 +83,8 @@ class DecodeShift:
             points.tp,
             np.divide(machine.peak, machine.attention_peak),
         )
-        write = _write(case, ridge, crossing, critical, words)
+        plateau = plateau_intensity(architecture, case.context, points.kv, points.tp)
+        write = _write(case, ridge, crossing, critical, plateau, words)
         texts = {
             "ridge": words.each("decode-shift.ridge_label", write),
             "full": words.each("decode-shift.full_label", write),
@@ -119,7 +120,11 @@ class DecodeShift:
             "t/sentence": _sentences(case, write, words),
             "t/formula": words.each("decode-shift.formula", write),
             "t/honest": words.each("decode-shift.honest", write),
-            "t/takeaway": words.each("decode-shift.takeaway", write),
+            "t/takeaway": pick(
+                plateau < ridge,
+                words.each("decode-shift.takeaway", write),
+                words.each("decode-shift.takeaway_crosses", write),
+            ),
             "t/alt_shift": words.each("decode-shift.alt_shift", write),
             "t/alt_phase_map": words.each("decode-shift.alt_map", write),
         }
@@ -163,14 +168,22 @@ def _sentences(case: Case, write: dict[str, list[str]], words: Words) -> list[st
 
 
 def _write(
-    case: Case, ridge: np.ndarray, crossing: np.ndarray, critical: np.ndarray, words: Words
+    case: Case,
+    ridge: np.ndarray,
+    crossing: np.ndarray,
+    critical: np.ndarray,
+    plateau: np.ndarray,
+    words: Words,
 ) -> dict[str, list[str]]:
     points, at, count = case.points, case.request.decode, len(case.points)
-    plateau = plateau_intensity(case.architecture, case.context, points.kv, points.tp)
-    whole = [numbers.number(int(np.ceil(value)), words) for value in crossing.tolist()]
+    machine = case.machine
+    bare = critical_batch(case.architecture, machine.peak, machine.bandwidth, points.weights)
+    crosses = np.isfinite(crossing)
+    crossing_texts = numbers.number(whole(crossing), words)
     limited = np.isfinite(critical)
     context_texts = numbers.tokens(np.round(critical), words)
     experts = case.architecture.experts
+    rooms = numbers.number(whole(case.max_batch), words)
     return {
         "batch": numbers.number(points.batch.astype(int).tolist(), words),
         "context": numbers.tokens(np.round(case.context), words),
@@ -178,7 +191,18 @@ def _write(
         "attention": numbers.flop_per_byte(at.intensity_of(at.is_attention), words),
         "ridge": numbers.flop_per_byte(ridge, words),
         "bound": [words(f"bound_by.{bound}") for bound in at.bound],
-        "crossing": whole,
+        "bare": numbers.number(whole(bare), words),
+        "crossing": pick(crosses, crossing_texts, [words("decode-shift.nowhere")] * count),
+        "crossing_text": pick(
+            crosses,
+            words.each("decode-shift.crosses", {"crossing": crossing_texts}),
+            [words("decode-shift.crosses_nowhere")] * count,
+        ),
+        "ends": pick(
+            case.max_batch >= 1,
+            words.each("decode-shift.ends", {"room": rooms}),
+            [words("decode-shift.no_room")] * count,
+        ),
         "experts": [
             words(
                 "decode-shift.experts",
@@ -199,7 +223,7 @@ def _write(
             for text, some in zip(context_texts, limited, strict=True)
         ],
         "plateau": numbers.flop_per_byte(plateau, words),
-        "room": numbers.number([int(value) for value in case.max_batch], words),
+        "room": rooms,
         "weights": [numbers.bytes_decimal(case.weight_bytes, words)] * count,
         "bandwidth": numbers.bytes_per_second(points.bandwidth * 1e9, words),
         "peak": numbers.flop_per_second(case.machine.peak, words),

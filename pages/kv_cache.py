@@ -10,13 +10,16 @@ from pages.shared import colours, numbers
 from pages.shared.case import Case
 from pages.shared.figures import cache_rows, growth, memory
 from pages.shared.language import Words
+from pages.shared.model_words import attention_text
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from physics.catalogue import model
-from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
+from physics.formats import bytes_per_element
+from physics.kv_cache import bytes_on_all_chips, kv_bytes_per_sequence, kv_bytes_per_token
+from physics.layers import LatentAttention
 from physics.memory import longest_sequence
 from physics.recompute import flop_with_cache, flop_without_cache
 
@@ -137,7 +140,10 @@ class KvCache:
             "t/formula": words.each("kv-cache.formula", write),
             "t/without": words.each("kv-cache.without", write),
             "t/kinds": Same(_kinds_table([*others, points.model], kv, words)),
-            "t/honest": words.each("kv-cache.honest", write),
+            "t/honest": words.each(
+                "kv-cache.honest_itself" if points.model == "llama-2-7b" else "kv-cache.honest",
+                write,
+            ),
             "t/takeaway": words.each("kv-cache.takeaway", write),
             "t/alt_growth": words.each("kv-cache.alt_growth", write),
             "t/alt_memory": words.each("kv-cache.alt_memory", write),
@@ -162,7 +168,7 @@ def _kinds_table(slugs: list[str], kv: str, words: Words) -> str:
         held = float(kv_bytes_per_sequence(one, LONG, kv))
         texts = (
             one.name,
-            one.attention_kind,
+            attention_text(one, words),
             numbers.bytes_decimal(float(kv_bytes_per_token(one, kv)), words),
             numbers.bytes_decimal(held, words),
             numbers.multiple(most / held, words),
@@ -171,9 +177,49 @@ def _kinds_table(slugs: list[str], kv: str, words: Words) -> str:
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
+def _sum_by_layer(case: Case, words: Words) -> str:
+    """Write the cache of one token as a sum over the kinds of layers, with the numbers put in."""
+    each = float(bytes_per_element(case.points.kv))
+    lines = []
+    for count, attention in case.architecture.attentions():
+        own = float(count * bytes_on_all_chips(attention, case.points.kv, 1))
+        if not own:
+            continue
+        values = {
+            "layers": numbers.number(count, words),
+            "bytes": numbers.number(each, words, trim=True),
+            "total": numbers.bytes_decimal(own, words),
+        }
+        if isinstance(attention, LatentAttention):
+            line = words("kv-cache.sum_latent", **values, latent=attention.latent)
+        else:
+            sizes = {
+                "heads": attention.kv_heads,
+                "key_size": attention.key_dim,
+                "value_size": attention.value_dim,
+            }
+            line = words("kv-cache.sum_heads", **values, **sizes)
+        if attention.window:
+            window = numbers.tokens(attention.window, words)
+            line += words("kv-cache.sum_window", window=window)
+        lines.append(line)
+    if case.architecture.state_bytes:
+        state = numbers.bytes_decimal(case.architecture.state_bytes, words)
+        lines.append(words("kv-cache.sum_state", state=state))
+    copies = float(
+        kv_bytes_per_sequence(case.architecture, 1, case.points.kv, case.points.tp)
+        / kv_bytes_per_sequence(case.architecture, 1, case.points.kv, 1)
+    )
+    if copies > 1:
+        times = numbers.multiple(copies, words, trim=True)
+        chips = numbers.chip_count(case.points.tp, words)
+        lines.append(words("kv-cache.sum_copies", copies=times, chips=chips))
+    return "<br>".join(lines)
+
+
 def _label(slug: str, words: Words) -> str:
     one = model(slug)
-    return f"{one.name} · {one.attention_kind}"
+    return f"{one.name} · {attention_text(one, words)}"
 
 
 def _growth_texts(scenario: Scenario, words: Words) -> growth.Texts:
@@ -219,7 +265,7 @@ def _write(
     llama = float(kv_bytes_per_token(model("llama-2-7b"), points.kv))
     return {
         "model": [case.architecture.name] * count,
-        "kind": [case.architecture.attention_kind] * count,
+        "kind": [attention_text(case.architecture, words)] * count,
         "format": [points.kv] * count,
         "prompt": numbers.tokens(points.prompt, words),
         "output": numbers.tokens(points.output, words),
@@ -234,8 +280,12 @@ def _write(
         "held_binary": numbers.bytes_binary(held, words),
         "weights": [numbers.bytes_decimal(case.weight_bytes, words)] * count,
         "capacity": [numbers.bytes_decimal(case.capacity, words)] * count,
-        "free": numbers.bytes_decimal(np.maximum(free, 0.0), words),
-        "most": numbers.number([int(value) for value in case.max_batch], words),
+        "free": numbers.bytes_decimal(free, words),
+        "sum": [_sum_by_layer(case, words)] * count,
+        "most": numbers.number(
+            [int(value) if np.isfinite(value) else value for value in case.max_batch.tolist()],
+            words,
+        ),
         "longest": numbers.tokens(longest, words),
         "with_cache": numbers.flop(with_cache, words),
         "without_cache": numbers.flop(without, words),

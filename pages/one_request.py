@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
-from pages.shared.case import Case, or_misfit
+from pages.shared.case import Case, or_misfit, pick
 from pages.shared.figures import timeline, ttft
 from pages.shared.language import Words
 from pages.shared.player.view import (
@@ -24,6 +24,8 @@ from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from physics.kv_cache import kv_bytes_per_sequence
+from physics.machine import read_seconds
+from physics.memory import bytes_short
 from physics.request import token_seconds
 from physics.step import prefill
 
@@ -93,6 +95,7 @@ class OneRequest:
         words, case = language, Case(points)
         asked = _timed(case)
         write = _write(case, words)
+        single = points.output == 1
         sweep = prefill(
             case.architecture,
             case.machine_with(points.bandwidth[:, None], points.flops[:, None]),
@@ -100,7 +103,20 @@ class OneRequest:
             prompt=ttft.PROMPTS,
             **case.formats,
         )
-        weight_seconds = case.weight_seconds
+        weight_seconds = read_seconds(
+            sweep.weight_bytes, case.machine_with(points.bandwidth[:, None], points.flops[:, None])
+        )
+        sweep_fits = (
+            bytes_short(
+                case.architecture,
+                case.machine,
+                batch=points.batch[:, None],
+                tokens=ttft.PROMPTS + points.output[:, None],
+                **case.formats,
+            )
+            == 0
+        )
+        misfits = case.misfit(words)
         return {
             **timeline.columns(
                 asked,
@@ -117,29 +133,49 @@ class OneRequest:
                     list(row)
                     for row in zip(
                         words.each("one-request.prefill_label", write),
-                        words.each("one-request.decode_label", write),
+                        pick(
+                            single,
+                            [""] * len(points),
+                            words.each("one-request.decode_label", write),
+                        ),
                         strict=True,
                     )
                 ],
                 words.each("one-request.cache_label", write),
             ),
             **ttft.columns(
-                sweep.seconds_sum,
+                np.where(sweep_fits, sweep.seconds_sum, np.nan),
                 weight_seconds,
                 points.prompt,
                 asked.ttft,
                 write["ttft"],
                 words("one-request.weights_label"),
             ),
-            "t/ttft": write["ttft"],
-            "t/itl": words.each("one-request.itl_readout", write),
+            "t/ttft": or_misfit(write["ttft"], case.short_misfit(words)),
+            "t/itl": pick(
+                single | ~case.fits,
+                [words("one-request.no_step")] * len(points),
+                words.each("one-request.itl_readout", write),
+            ),
             "t/e2e": write["e2e"],
-            "t/speed": words.each("one-request.speed_readout", write),
-            "t/stream": _stream_at_rest(points, words),
-            "t/sentence": or_misfit(words.each("one-request.sentence", write), case.misfit(words)),
-            "t/formula": words.each("one-request.formula", write),
+            "t/speed": pick(
+                single | ~case.fits,
+                write["system"],
+                words.each("one-request.speed_readout", write),
+            ),
+            "t/stream": or_misfit(_stream_at_rest(points, words), case.short_misfit(words)),
+            **{
+                f"t/{slot}": or_misfit(
+                    pick(
+                        single,
+                        words.each(f"one-request.{slot}_single", write),
+                        words.each(f"one-request.{slot}", write),
+                    ),
+                    misfits,
+                )
+                for slot in ("sentence", "formula", "takeaway")
+            },
             "t/honest": words.each("one-request.honest", write),
-            "t/takeaway": words.each("one-request.takeaway", write),
             "t/alt_timeline": words.each("one-request.alt", write),
             "t/alt_ttft": words.each("one-request.alt_ttft", write),
         }
@@ -258,7 +294,6 @@ def _stream_at_rest(points: Points, words: Words) -> list[str]:
 
 def _write(case: Case, words: Words) -> dict[str, list[str]]:
     points, asked = case.points, case.request
-    count = len(points)
     steps = np.maximum(points.output - 1, 0)
     ideal = asked.prefill
     held = points.batch * kv_bytes_per_sequence(
@@ -269,6 +304,22 @@ def _write(case: Case, words: Words) -> dict[str, list[str]]:
         "output": numbers.tokens(points.output, words),
         "steps": numbers.number(steps.astype(int).tolist(), words),
         "batch": numbers.sequences(points.batch, words),
+        "read": pick(
+            points.batch > 1,
+            words.each(
+                "one-request.read_batch",
+                {
+                    "batch": numbers.number(points.batch.astype(int).tolist(), words),
+                    "prompt": numbers.tokens(points.prompt, words),
+                },
+            ),
+            numbers.tokens(points.prompt, words),
+        ),
+        "prefill_bound": [words(f"bound_by.{bound}") for bound in asked.prefill.bound],
+        "decode_bound": [words(f"bound_by.{bound}") for bound in asked.decode.bound],
+        "pace": [words(f"pace.{bound}") for bound in asked.decode.bound],
+        "prefill_bytes": numbers.bytes_decimal(asked.prefill.bytes, words),
+        "decode_flop": numbers.flop(asked.decode.flop, words),
         "ttft": numbers.seconds(case.timed(asked.ttft_seconds), words),
         "tpot": numbers.seconds(case.timed(asked.tpot_seconds), words),
         "e2e": numbers.seconds(case.timed(asked.e2e_seconds), words),
@@ -282,10 +333,12 @@ def _write(case: Case, words: Words) -> dict[str, list[str]]:
         "share": numbers.percent(
             case.timed(asked.ttft_seconds / asked.e2e_seconds), words, digits=2
         ),
-        "per_prompt_token": numbers.seconds(case.timed(asked.ttft_seconds / points.prompt), words),
+        "per_prompt_token": numbers.seconds(case.timed(asked.seconds_per_prompt_token), words),
+        "per_answer_token": numbers.seconds(case.timed(asked.seconds_per_answer_token), words),
         "times": numbers.multiple(
-            case.timed(asked.tpot_seconds * points.prompt / asked.ttft_seconds), words
+            case.timed(asked.seconds_per_answer_token / asked.seconds_per_prompt_token), words
         ),
-        "weights": [numbers.bytes_decimal(case.weight_bytes, words)] * count,
-        "floor": numbers.seconds(case.weight_seconds, words),
+        "floor": numbers.seconds(
+            case.timed(read_seconds(asked.prefill.weight_bytes, case.machine)), words
+        ),
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pages.shared import colours, numbers
-from pages.shared.case import Case, or_misfit
+from pages.shared.case import Case, or_misfit, pick
 from pages.shared.figures import experts, parts, roofline
 from pages.shared.language import Words
 from pages.shared.player.view import Column, Description, Readout, Section, Sweep
@@ -92,8 +92,9 @@ class Roofline:
                     for text in numbers.flop_per_byte(ridge, language)
                 ],
                 (_operator_names(asked.prefill, language), _operator_names(asked.decode, language)),
+                case.fits,
             ),
-            **parts.columns(asked.prefill, asked.decode),
+            **parts.columns(asked.prefill, asked.decode, case.fits),
             **_expert_columns(case, language),
             **_words(case, ridge, language),
         }
@@ -196,7 +197,8 @@ def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:
         "decode_weights": numbers.bytes_decimal(decode.weight_bytes, words),
         "prefill_bound": [words(f"bound_by.{bound}") for bound in prefill.bound],
         "decode_bound": [words(f"bound_by.{bound}") for bound in decode.bound],
-        "floor": numbers.seconds(floor, words),
+        "floor": numbers.seconds(case.timed(floor), words),
+        "context": numbers.tokens(np.round(case.context), words),
         "shortest": [
             numbers.tokens(value, words) if np.isfinite(value) else words("roofline.no_length")
             for value in shortest.tolist()
@@ -207,14 +209,24 @@ def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:
         "chips": [numbers.chip_count(points.tp, words)] * len(points),
     }
 
+    misfits = case.misfit(words)
+    from_first = shortest <= 1
     return {
         "t/prefill": words.each("roofline.prefill_readout", write),
         "t/decode": words.each("roofline.decode_readout", write),
-        "t/floor": words.each("roofline.floor_readout", write),
-        "t/sentence": or_misfit(words.each("roofline.sentence", write), case.misfit(words)),
-        "t/formula": words.each("roofline.formula", write),
-        "t/honest": words.each("roofline.honest", write),
-        "t/takeaway": words.each("roofline.takeaway", write),
+        "t/floor": or_misfit(words.each("roofline.floor_readout", write), case.short_misfit(words)),
+        "t/sentence": or_misfit(words.each("roofline.sentence", write), misfits),
+        "t/formula": pick(
+            case.fits,
+            words.each("roofline.formula", write),
+            words.each("roofline.formula_untimed", write),
+        ),
+        "t/honest": pick(
+            from_first,
+            words.each("roofline.honest_from_first", write),
+            words.each("roofline.honest", write),
+        ),
+        "t/takeaway": or_misfit(words.each("roofline.takeaway", write), misfits),
         "t/alt_roofline": words.each("roofline.alt", write),
         "t/alt_parts": words.each("roofline.alt_parts", write),
     }

@@ -52,6 +52,41 @@ def balance(
     return one.totals[0] / one.totals[1]
 
 
+@lru_cache(maxsize=256)
+def _linear_intensity(architecture: Architecture, *, weights: str, tp: int) -> Array:
+    """FLOP for each byte of the linear layers of a decode step, at `BATCHES`."""
+    unit = Machine(peak=1.0, attention_peak=1.0, bandwidth=1.0, capacity=np.inf, link=np.inf, tp=tp)
+    one = decode(architecture, unit, batch=BATCHES, context=1, weights=weights)
+    return one.intensity_of(one.computes & ~one.is_attention)
+
+
+def linear_crossing_batch(
+    architecture: Architecture, machine: Machine, *, weights: str = "bf16"
+) -> Array:
+    """Batch at which the linear layers together reach the ridge, activations counted.
+
+    `limits.critical_batch` leaves the activations out and is smaller; with experts, whose
+    activations weigh as much as their weights, often a lot.
+
+    Returns
+    -------
+    ndarray
+        Shape of the machine's figures; infinite where no batch up to 2^20 suffices.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> round(float(linear_crossing_batch(model("llama-3.1-8b"), machine(chip("h100-sxm")))))
+    325
+    """
+    row = np.log(_linear_intensity(architecture, weights=weights, tp=int(machine.tp)))
+    ridge = np.log(np.divide(machine.peak, machine.bandwidth))
+    rising = np.maximum.accumulate(row)
+    return np.exp(np.interp(ridge, rising, np.log(BATCHES), left=0.0, right=np.inf))
+
+
 def compute_bound_batch(
     architecture: Architecture,
     machine: Machine,

@@ -106,7 +106,8 @@ def plateau_intensity(
 ) -> NDArray[np.float64]:
     """Intensity that a decode step tends to as the batch grows: (2P + aS) / (kv S) [FLOP/B].
 
-    Activations are left out, as in `critical_context`; infinite at context 0.
+    P counts what each chip repeats, as in `critical_context`, and activations are left out;
+    infinite at context 0.
 
     Examples
     --------
@@ -120,8 +121,9 @@ def plateau_intensity(
         count * one.flop_per_pair * stored_tokens(one, context)
         for count, one in architecture.attentions()
     )
+    parameters = architecture.active_parameters + _copied_parameters(architecture, tp)
     with np.errstate(divide="ignore"):
-        return (2.0 * architecture.active_parameters + attention) / cached
+        return (2.0 * parameters + attention) / cached
 
 
 def compute_bound_prompt(

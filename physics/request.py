@@ -52,6 +52,16 @@ class Request:
         return 1.0 / self.tpot_seconds
 
     @property
+    def seconds_per_prompt_token(self) -> Array:
+        """Prefill time shared among all prompt tokens of the batch [s]."""
+        return self.ttft_seconds / (self.batch * self.prompt)
+
+    @property
+    def seconds_per_answer_token(self) -> Array:
+        """Decode time shared among the tokens that a step writes, one a sequence [s]."""
+        return self.tpot_seconds / self.batch
+
+    @property
     def tokens_per_second_system(self) -> Array:
         """Output of all sequences over the whole request, prefill included [token/s]."""
         return self.batch * self.output / self.e2e_seconds

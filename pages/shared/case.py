@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from html import escape
+from urllib.parse import urlencode
 
 import numpy as np
 
 from pages.shared import numbers
 from pages.shared.language import Words
-from pages.shared.points import Points
+from pages.shared.points import PICKED, Points
+from pages.shared.scenario import Scenario, own_figures
 from physics.architecture import Architecture
 from physics.chips import Chip, chip
-from physics.machine import Machine, machine, read_seconds
+from physics.machine import Machine, machine
 from physics.memory import bytes_short, max_batch, nearest_that_fits, weight_bytes
 from physics.request import Request, request
 
@@ -113,11 +116,6 @@ class Case:
         return float(weight_bytes(self.architecture, self.points.weights, self.points.tp))
 
     @property
-    def weight_seconds(self) -> np.ndarray:
-        """Time to read the weights once: the floor of a step that touches them all [s]."""
-        return read_seconds(self.weight_bytes, self.machine)
-
-    @property
     def capacity(self) -> float:
         """Memory of all chips together [B]."""
         return float(self.machine.capacity) * self.points.tp
@@ -155,29 +153,76 @@ class Case:
             # Bandwidth and peak change nothing here, so many points share their answer.
             key = (float(self.points.batch[index]), float(self.tokens[index]))
             if key not in written:
-                written[key] = self._misfit_text(*key, float(self.short[index]), words)
+                written[key] = self._misfit_text(int(index), words)
             texts[index] = written[key]
         return texts
 
-    def _misfit_text(self, batch: float, tokens: float, short: float, words: Words) -> str:
+    def short_misfit(self, words: Words) -> list[str]:
+        """Say 'does not fit' for each point that does not; '' elsewhere."""
+        return ["" if fits else words("misfit.short") for fits in self.fits.tolist()]
+
+    def _misfit_text(self, index: int, words: Words) -> str:
+        point = self._scenario_at(index)
         nearest = nearest_that_fits(
-            self.architecture, self.machine, batch=batch, tokens=tokens, **self.formats
+            self.architecture,
+            self.machine,
+            batch=point.batch,
+            tokens=point.prompt + point.output,
+            **self.formats,
         )
-        offers = [
-            nearest.batch and words("misfit.batch", batch=numbers.number(nearest.batch, words)),
-            nearest.tp and words("misfit.tp", tp=numbers.chip_count(nearest.tp, words)),
-            nearest.weights and words("misfit.weights", format=nearest.weights),
-            nearest.kv and words("misfit.kv", format=nearest.kv),
-        ]
-        offers = [offer for offer in offers if offer]
+        texts = {
+            "batch": lambda value: words("misfit.batch", batch=numbers.number(value, words)),
+            "tp": lambda value: words("misfit.tp", tp=numbers.chip_count(value, words)),
+            "weights": lambda value: words("misfit.weights", format=value),
+            "kv": lambda value: words("misfit.kv", format=value),
+        }
+        offers = []
+        for name, write in texts.items():
+            value = getattr(nearest, name)
+            if value is not None:
+                query = point.replaced(**{name: value}).query() | {"lang": words.code}
+                link = escape("?" + urlencode(query), quote=True)
+                offers.append(f'<a href="{link}" target="_self">{escape(write(value))}</a>')
         return words(
             "misfit.some" if offers else "misfit.none",
-            short=numbers.bytes_decimal(short, words),
+            short=numbers.bytes_decimal(float(self.short[index]), words),
             memory=numbers.bytes_decimal(self.capacity, words),
             offers=", ".join(offers),
+        )
+
+    def _scenario_at(self, index: int) -> Scenario:
+        """Return one point as a scenario; the chip's own bandwidth and peak are no choice."""
+        points, own = self.points, own_figures(self.chip)
+        figures = {name: float(getattr(points, name)[index]) for name in own}
+        return Scenario(
+            **{name: getattr(points, name) for name in PICKED},
+            **{name: int(getattr(points, name)[index]) for name in ("prompt", "output", "batch")},
+            **{name: None if value == own[name] else value for name, value in figures.items()},
         )
 
 
 def or_misfit(sentences: list[str], misfits: list[str]) -> list[str]:
     """Put what does not fit in place of a sentence about times."""
     return [misfit or sentence for sentence, misfit in zip(sentences, misfits, strict=True)]
+
+
+def pick(chosen: np.ndarray, yes: list[str], no: list[str]) -> list[str]:
+    """Take each text from the first list where `chosen`, else from the second.
+
+    Examples
+    --------
+    >>> pick(np.array([True, False]), ["a", "b"], ["c", "d"])
+    ['a', 'd']
+    """
+    return [a if some else b for some, a, b in zip(chosen.tolist(), yes, no, strict=True)]
+
+
+def whole(values: np.ndarray) -> list[float]:
+    """Round up to whole numbers, which are then written in full; infinity stays.
+
+    Examples
+    --------
+    >>> whole(np.array([44.2, np.inf]))
+    [45, inf]
+    """
+    return [int(np.ceil(value)) if np.isfinite(value) else value for value in values.tolist()]

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import numbers
 from pages.shared.language import LANGUAGES, Words
+from pages.shared.model_words import attention_text
 from pages.shared.scenario import Scenario
 from pages.shared.state import Session, reset_scenario, store_language, store_values
 from pages.shared.stops import SLIDERS, stop_texts
@@ -79,7 +80,7 @@ def model_text(slug: str, kv: str, words: Words) -> str:
 def model_details(slug: str, words: Words) -> str:
     """Return a model's attention as HTML, and what had to be assumed or was left out."""
     model = models()[slug]
-    lines = [escape(words("controls.attention", kind=model.attention_kind))]
+    lines = [escape(words("controls.attention", kind=attention_text(model, words)))]
     # What the reader of the file says is in English, whatever the language of the page.
     for key, said in (
         ("controls.assumed", model.assumptions),

@@ -15,7 +15,7 @@ from physics.chips import Chip, chip
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
 
-_PICKED = ("model", "chip", "tp", "weights", "kv", "efficiency")
+PICKED = ("model", "chip", "tp", "weights", "kv", "efficiency")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def points_from(scenario: Scenario, arrays: Mapping[str, np.ndarray]) -> Points:
         name: np.array(np.broadcast_to(arrays.get(name, at_rest[name]), shape), dtype=float)
         for name in SLIDERS
     }
-    return Points(**{name: getattr(scenario, name) for name in _PICKED}, **columns)
+    return Points(**{name: getattr(scenario, name) for name in PICKED}, **columns)
 
 
 def points_for(

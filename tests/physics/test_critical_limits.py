@@ -7,7 +7,8 @@ import pytest
 
 from physics.catalogue import model
 from physics.chips import chip
-from physics.limits import critical_batch, critical_context
+from physics.frontier import linear_crossing_batch
+from physics.limits import critical_batch, critical_context, plateau_intensity
 from physics.machine import machine
 from physics.predict import parse_question, predict
 from physics.step import decode
@@ -77,3 +78,29 @@ def test_experts_reach_the_ridge_at_a_larger_batch():
     """E / k = 128 / 8 times the dense one (arXiv 2511.02237, section 1)."""
     dense = float(critical_batch(model("qwen3-32b"), 989e12, 3350e9))
     assert float(critical_batch(model("qwen3-235b-a22b"), 989e12, 3350e9)) == 16 * dense
+
+
+@pytest.mark.parametrize("slug", ["llama-3.1-8b", "qwen2.5-72b", "gpt-oss-20b"])
+def test_the_linear_layers_cross_the_ridge_where_the_steps_say(slug):
+    """With activations counted, a little above B* = ridge x bytes / 2."""
+    architecture, on = model(slug), machine(chip("h100-sxm"))
+    batches = np.arange(1, 30_000.0)
+    step = decode(architecture, on, batch=batches, context=1)
+    intensity = step.intensity_of(step.computes & ~step.is_attention)
+    found = batches[np.argmax(intensity >= on.peak / on.bandwidth)]
+    crossing = float(linear_crossing_batch(architecture, on))
+    assert crossing == pytest.approx(found, rel=0.01)
+    assert crossing > critical_batch(architecture, on.peak, on.bandwidth)
+
+
+def test_experts_whose_activations_outweigh_their_weights_never_cross():
+    """DeepSeek-V3 in fp8 on 16 chips: each chip's slice of an expert is 128 columns wide."""
+    on = machine(chip("h100-sxm"), weights="fp8", tp=16)
+    assert linear_crossing_batch(model("deepseek-v3"), on, weights="fp8") == np.inf
+
+
+def test_plateau_and_critical_context_agree():
+    """At the critical context the plateau is the ridge, copies on several chips included."""
+    architecture, on = model("deepseek-v3"), machine(chip("h100-sxm"), tp=16)
+    limit = critical_context(architecture, on.peak, on.bandwidth, tp=16)
+    assert plateau_intensity(architecture, limit, tp=16) == pytest.approx(on.peak / on.bandwidth)

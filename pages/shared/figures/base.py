@@ -29,7 +29,7 @@ def layout(
         "margin": {"l": 64, "r": 16, "t": 12, "b": 48},
         "showlegend": False,
         "hovermode": "closest",
-        "dragmode": "pan",
+        "dragmode": "zoom",
         "separators": separators,
         "xaxis": dict(xaxis),
         "yaxis": dict(yaxis),

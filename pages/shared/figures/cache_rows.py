@@ -25,15 +25,15 @@ class Texts:
 
 
 def tokens_per_square(prompt: np.ndarray, output: np.ndarray) -> np.ndarray:
-    """Return how many tokens a square stands for: the power of two that makes both fit.
+    """Return how many tokens a square stands for: the power of four that makes both fit.
 
     Examples
     --------
     >>> tokens_per_square(np.array([100, 2048]), np.array([256, 256])).tolist()
-    [2, 16]
+    [4, 16]
     """
     largest = np.maximum(prompt, output) / MOST
-    return (2 ** np.ceil(np.log2(np.maximum(largest, 1)))).astype(int)
+    return (4 ** np.ceil(np.log2(np.maximum(largest, 1)) / 2)).astype(int)
 
 
 def skeleton(texts: Texts, separators: str) -> Figure:

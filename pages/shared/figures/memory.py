@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours
-from pages.shared.figures.base import channels, columns_of, labels, layout, line, linear_axis
+from pages.shared.figures.base import (
+    channels,
+    columns_of,
+    labels,
+    layout,
+    line,
+    linear_axis,
+    tenth_decade_above,
+)
 from pages.shared.player.view import Figure
 
 NAME = "memory"
@@ -78,14 +86,15 @@ def columns(
 ) -> dict[str, Any]:
     """Return the numbers for every point, all in bytes.
 
-    The axis reaches a third above the capacity; what does not fit runs out of the picture.
+    The axis holds the capacity, or what is needed where that is more.
     """
-    top = capacity / GIGA * 1.35
+    needed = np.maximum(weights + prompt + answer, capacity) / GIGA
+    top = tenth_decade_above(needed * 1.12)
     heights = (
         np.stack(np.broadcast_arrays(np.full_like(prompt, weights), prompt, answer), -1) / GIGA
     )
     edges = np.cumsum(heights, axis=-1)
-    middles = np.minimum(edges - heights / 2, top * 0.97)
+    middles = np.minimum(edges - heights / 2, top[:, None] * 0.97)
     traces = [
         {"y": columns_of(heights[:, 0])},
         {"y": columns_of(heights[:, 1])},
@@ -98,10 +107,10 @@ def columns(
             "text": [[capacity_text]] * len(prompt),
         },
     ]
-    return channels(NAME, traces) | {f"l/{NAME}/yaxis.range": [[0.0, top]] * len(prompt)}
+    return channels(NAME, traces) | {f"l/{NAME}/yaxis.range": columns_of(np.zeros_like(top), top)}
 
 
-def apart(heights: np.ndarray, gap: float) -> np.ndarray:
+def apart(heights: np.ndarray, gap: np.ndarray | float) -> np.ndarray:
     """Lift labels, lowest first, until each stands at least `gap` above the one below.
 
     Examples

@@ -135,6 +135,7 @@ def skeleton(texts: Texts, separators: str, *, show_all: bool) -> Figure:
                     "fixedrange": True,
                     "zeroline": False,
                     "tickvals": [0, 50, 100],
+                    "ticktext": ["0%", "50%", "100%"],
                 },
                 {
                     "range": [0.3, 9.8],
@@ -155,17 +156,17 @@ def skeleton(texts: Texts, separators: str, *, show_all: bool) -> Figure:
     )
 
 
-def columns(prefill: Step, decode: Step) -> dict[str, Any]:
-    """Return the shares for every point."""
+def columns(prefill: Step, decode: Step, fits: np.ndarray) -> dict[str, Any]:
+    """Return the shares for every point; none of the time where a point does not fit."""
     traces = []
     for parts, rows in zip(
-        _shares(prefill, decode), zip(_PREFILL_AT, _DECODE_AT, strict=True), strict=True
+        _shares(prefill, decode, fits), zip(_PREFILL_AT, _DECODE_AT, strict=True), strict=True
     ):
         traces += [{"x": part, "y": np.broadcast_to(rows, part.shape)} for part in parts]
     return channels(NAME, traces)
 
 
-def _shares(prefill: Step, decode: Step) -> list[list[np.ndarray]]:
+def _shares(prefill: Step, decode: Step, fits: np.ndarray) -> list[list[np.ndarray]]:
     """Return, for time, bytes and FLOP, each part's percentages in both phases: (points, 2)."""
 
     def percent(of_step: Any) -> list[np.ndarray]:
@@ -174,7 +175,7 @@ def _shares(prefill: Step, decode: Step) -> list[list[np.ndarray]]:
         return list(np.stack(both, axis=-1))
 
     return [
-        percent(lambda step: step.seconds_by_bound),
+        percent(lambda step: np.where(fits, step.seconds_by_bound, np.nan)),
         percent(lambda step: (step.weight_bytes, step.kv_bytes, step.activation_bytes)),
         percent(
             lambda step: (

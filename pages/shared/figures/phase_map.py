@@ -98,7 +98,7 @@ def columns(
     wall_x = [*CONTEXTS.tolist(), high, low]
     wall_y = [*walled.tolist(), top, top]
     inside = np.where((critical > low) & (critical < high), critical, np.nan)
-    has_compute = (frontier < top / 3).any(axis=-1)
+    has_compute = (frontier < np.minimum(walled, top / 3)).any(axis=-1)
     full_here = walled[-1] < top / 8
     traces = [
         {"x": [[low, high, high, low]] * count, "y": [[LOWEST_BATCH] * 2 + [top] * 2] * count},
@@ -119,7 +119,7 @@ def columns(
         },
         {
             "x": columns_of(inside * 1.05),
-            "y": [[3.2]] * count,
+            "y": [[14.0]] * count,
             "text": [[text] for text in critical_texts],
         },
     ]

@@ -27,6 +27,9 @@ from physics.step import Step
 NAME = "roofline"
 LOWEST, HIGHEST = 0.3, 3e4
 """The intensities shown [FLOP/B]."""
+ROOM_RIGHT = 1000.0
+"""The ridge up to which its label has room on the right."""
+
 TERA = 1e12
 
 
@@ -64,6 +67,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         labels(texts.bandwidth_roof, colours.INK, "middle right"),
         labels(texts.compute_roof, colours.INK, "top left"),
         labels(texts.ridge, colours.INK, "top right"),
+        labels(texts.ridge, colours.INK, "top left"),
         labels(texts.attention, colours.INK, "bottom right"),
         labels(texts.prefill, colours.INK, "top center"),
     ]
@@ -92,6 +96,7 @@ def columns(
     bandwidth_texts: list[str],
     ridge_texts: list[str],
     operator_names: tuple[list[str], list[str]],
+    fits: np.ndarray,
 ) -> dict[str, Any]:
     """Return the numbers of the roofline for every point.
 
@@ -127,14 +132,21 @@ def columns(
             "y": columns_of(roof(HIGHEST) * 1.04),
             "text": [[t] for t in roof_texts],
         },
-        {
-            "x": columns_of(ridge * 1.05),
-            "y": columns_of(floor * 1.08),
-            "text": [[t] for t in ridge_texts],
-        },
+        *(
+            {
+                "x": columns_of(np.where(here_too, ridge * shift, np.nan)),
+                "y": columns_of(floor * 1.08),
+                "text": [[t] for t in ridge_texts],
+            }
+            # Right of the ridge, but left of it where it stands far right.
+            for here_too, shift in ((ridge < ROOM_RIGHT, 1.05), (ridge >= ROOM_RIGHT, 0.95))
+        ),
         _operator_labels(texts, prefill, decode),
         {**_phase_labels(prefill, decode), "text": [[texts.prefill, texts.decode]] * len(ridge)},
     ]
+    # A performance is a time in disguise: what does not fit has none.
+    for trace in traces[3:7] + traces[-2:]:
+        trace["y"] = np.where(fits[:, None], trace["y"], np.nan)
     return channels(NAME, traces) | {
         f"l/{NAME}/yaxis.range": columns_of(np.log10(floor), np.log10(ceiling)),
     }

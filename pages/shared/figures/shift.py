@@ -15,6 +15,9 @@ from pages.shared.player.view import Figure, Same
 NAME = "shift"
 BATCHES = 2.0 ** np.arange(0, 14.5, 0.5)
 """The batches at which the lines have their knots."""
+ROOM_LEFT = 30
+"""The batch from which on a label has room on the left of it."""
+
 LOWEST, HIGHEST = 0.5, 1e4
 """The intensities shown [FLOP/B]."""
 
@@ -57,6 +60,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         labels("lines", ink, "middle right"),
         labels(texts.ridge, ink, "top right"),
         labels(texts.full, ink, "top left"),
+        labels(texts.full, ink, "top right"),
         labels("crossing", ink, "bottom right"),
     ]
     return Figure(
@@ -104,7 +108,7 @@ def columns(
     knots = np.broadcast_to(BATCHES, lines[0].shape)
     ends = np.stack([line[:, -1] for line in lines], axis=-1)
     full = np.where((max_batch >= 1) & (max_batch < BATCHES[-1]), max_batch, np.nan)
-    place = np.where(crossing < BATCHES[-1], crossing, np.nan)
+    place = np.where(crossing <= BATCHES[-1], crossing, np.nan)
     count = len(ridge)
     traces = [
         {"x": columns_of(np.full(count, BATCHES[0]), BATCHES[-1]), "y": columns_of(ridge, ridge)},
@@ -130,11 +134,15 @@ def columns(
             "y": columns_of(ridge * 1.04),
             "text": [[text] for text in texts["ridge"]],
         },
-        {
-            "x": columns_of(full * 0.95),
-            "y": columns_of(np.full(count, LOWEST * 1.25)),
-            "text": [[text] for text in texts["full"]],
-        },
+        *(
+            {
+                "x": columns_of(np.where(here_too, full * shift, np.nan)),
+                "y": columns_of(np.full(count, LOWEST * 1.25)),
+                "text": [[text] for text in texts["full"]],
+            }
+            # Left of the line, but right of it where there is no room.
+            for here_too, shift in ((full >= ROOM_LEFT, 0.95), (full < ROOM_LEFT, 1.05))
+        ),
         {
             "x": columns_of(place * 1.1),
             "y": columns_of(ridge * 0.92),

@@ -147,7 +147,10 @@ def columns(
             "text": metric_texts,
         },
         {
-            "x": columns_of(np.zeros(count), np.maximum((asked.ttft + whole) / 2, 0.3 * whole)),
+            "x": columns_of(
+                0.0 * asked.ttft,
+                np.clip((asked.ttft + whole) / 2, 0.2 * _axis_end(asked), 0.66 * _axis_end(asked)),
+            ),
             "y": columns_of(np.full(count, _PHASE_NAME_AT), _PHASE_NAME_AT),
             "text": phase_texts,
         },
@@ -175,6 +178,12 @@ def _ranges(asked: Request) -> dict[str, Any]:
 
 def _axis_end(asked: Request) -> np.ndarray:
     return tenth_decade_above(asked.e2e * 1.02)
+
+
+def _decode_name_place(asked: Request) -> np.ndarray:
+    """Put the name of decode under its middle, clear of prefill's and inside the figure."""
+    end = _axis_end(asked)
+    return np.clip((asked.ttft + asked.e2e) / 2, 0.2 * end, 0.66 * end)
 
 
 def _metric_places(

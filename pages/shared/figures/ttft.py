@@ -80,18 +80,19 @@ def columns(
     seconds : ndarray
         TTFT at `PROMPTS`, shape (points, prompts).
     weight_seconds : ndarray
-        Time to read the weights once, the floor of any step, shape (points,).
+        Time to read the weights that such a prefill touches, shape (points, prompts).
     """
     count = len(prompt)
-    floor = half_decade_below(np.nanmin(seconds, axis=-1) / 2)
-    ceiling = half_decade_above(np.nanmax(seconds, axis=-1))
+    floor = half_decade_below(weight_seconds[:, 0] / 2)
+    reached = np.where(np.isfinite(seconds), seconds, 0.0).max(axis=-1)
+    ceiling = half_decade_above(np.maximum(reached, weight_seconds[:, -1] * 10))
     traces = [
-        {"x": [[PROMPTS[0], PROMPTS[-1]]] * count, "y": columns_of(weight_seconds, weight_seconds)},
+        {"x": np.broadcast_to(PROMPTS, weight_seconds.shape), "y": weight_seconds},
         {"x": np.broadcast_to(PROMPTS, seconds.shape), "y": seconds},
         {"x": columns_of(prompt), "y": columns_of(ttft), "customdata": [[t] for t in here_texts]},
         {
             "x": [[PROMPTS[0] * 1.15]] * count,
-            "y": columns_of(weight_seconds * 0.95),
+            "y": columns_of(weight_seconds[:, 0] * 0.95),
             "text": [[weight_text]] * count,
         },
         {

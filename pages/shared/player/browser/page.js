@@ -48,6 +48,7 @@ export class Page {
     }
 
     const grid = make("div", "player-sliders", bar);
+    grid.dataset.count = sliders.length;
     for (const slider of sliders) this.sliders.set(slider.name, new SliderField(grid, slider));
 
     if (stream) {

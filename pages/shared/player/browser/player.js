@@ -163,13 +163,12 @@ class Player {
     this.table = table;
     this.query = { ...table.query };
     for (const [name, slider] of Object.entries(table.sliders)) {
-      const field = this.page.sliders.get(name);
-      if (!field) continue;
-      field.take(slider);
       const kept = name === moving && before ? sameStop(before.sliders[name], this.at[name], slider) : null;
       this.at[name] = kept ?? slider.index;
+      const field = this.page.sliders.get(name); // the clock may have none
+      field?.take(slider);
       if (name !== this.playing?.slider || this.playing.clock) {
-        field.stand(this.at[name], slider.texts[this.at[name]]);
+        field?.stand(this.at[name], slider.texts[this.at[name]]);
       }
     }
     this.released = null;
@@ -312,6 +311,14 @@ class Player {
     this.goTo(this.query);
     this.unreported = true;
     this.reportLater();
+  }
+
+  /** Release a slider that keys have moved, without waiting for more of them. */
+  letGo() {
+    clearTimeout(this.timers.key);
+    const { held } = this;
+    this.held = null;
+    if (held) this.release(held);
   }
 
   rewriteUrl() {
@@ -469,8 +476,10 @@ class Player {
     if (!this.table) return;
     if (this.playing) this.pause({ release: false });
     const slider = this.selected;
-    const { stops } = this.table.sliders[slider];
-    const next = Math.min(stops.length - 1, this.at[slider] + 1);
+    const last = this.table.sliders[slider].stops.length - 1;
+    // The clock rests at its end, where everything has happened: stepping begins anew.
+    const rewound = slider === this.clock && this.at[slider] >= last;
+    const next = rewound ? 0 : Math.min(last, this.at[slider] + 1);
     this.at[slider] = next;
     this.active = slider;
     if (slider !== this.clock) this.endClock();
@@ -507,7 +516,8 @@ class Player {
         "change",
         () => {
           clearTimeout(this.timers.key);
-          if (byKey) this.timers.key = setTimeout(() => this.release(name), KEY_RELEASE_MS);
+          this.held = byKey ? name : null;
+          if (byKey) this.timers.key = setTimeout(() => this.letGo(), KEY_RELEASE_MS);
           else this.release(name);
         },
         { signal },
@@ -528,7 +538,9 @@ class Player {
     // Whatever is clicked beside the player may start a run in Python: it should know the values.
     for (const kind of ["pointerdown", "keydown"]) {
       const tell = ({ target }) => {
-        if (target.closest?.("a[href]") || !page.root.contains(target)) this.report();
+        if (!target.closest?.("a[href]") && page.root.contains(target)) return;
+        this.letGo();
+        this.report();
       };
       document.addEventListener(kind, tell, { signal, capture: true });
     }
