@@ -65,8 +65,8 @@ def linear_crossing_batch(
 ) -> Array:
     """Batch at which the linear layers together reach the ridge, activations counted.
 
-    `limits.critical_batch` leaves the activations out and is smaller; with experts, whose
-    activations weigh as much as their weights, often a lot.
+    `limits.critical_batch` leaves the activations out, so that it is smaller for a dense model;
+    with experts it is that of the experts alone, and here all linear layers count.
 
     Returns
     -------

@@ -82,7 +82,7 @@ def test_experts_reach_the_ridge_at_a_larger_batch():
 
 @pytest.mark.parametrize("slug", ["llama-3.1-8b", "qwen2.5-72b", "gpt-oss-20b"])
 def test_the_linear_layers_cross_the_ridge_where_the_steps_say(slug):
-    """With activations counted, a little above B* = ridge x bytes / 2."""
+    """With activations counted: for a dense model a little above B* = ridge x bytes / 2."""
     architecture, on = model(slug), machine(chip("h100-sxm"))
     batches = np.arange(1, 30_000.0)
     step = decode(architecture, on, batch=batches, context=1)
@@ -90,7 +90,8 @@ def test_the_linear_layers_cross_the_ridge_where_the_steps_say(slug):
     found = batches[np.argmax(intensity >= on.peak / on.bandwidth)]
     crossing = float(linear_crossing_batch(architecture, on))
     assert crossing == pytest.approx(found, rel=0.01)
-    assert crossing > critical_batch(architecture, on.peak, on.bandwidth)
+    if architecture.experts is None:
+        assert crossing > critical_batch(architecture, on.peak, on.bandwidth)
 
 
 def test_experts_whose_activations_outweigh_their_weights_never_cross():
