@@ -147,7 +147,7 @@ def skeleton(texts: Texts, separators: str, *, show_all: bool) -> Figure:
                 separators=separators,
                 barmode="stack",
                 annotations=annotations,
-                margin={"l": 64, "r": 12, "t": 4, "b": 30},
+                margin={"l": 64, "r": 24, "t": 4, "b": 30},
                 bargap=0,
             ),
         },

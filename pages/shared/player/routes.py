@@ -49,9 +49,9 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
         Path under which the server lives; by default Streamlit's ``server.baseUrlPath``.
     """
     prefix = _prefix(base_path)
-    # Compressing takes a moment: have it done before the first visitor asks.
-    threading.Thread(target=_plotly_script, daemon=True).start()
     tables = TableStore(house)
+    # What the first visitor will ask for takes a moment: have it done before.
+    threading.Thread(target=_prepare, args=(tables,), daemon=True).start()
     return [
         Route(f"{prefix}/table/{{page}}", tables.respond),
         Route(f"{prefix}/player/{{version}}/{{name}}", _browser_file),
@@ -92,6 +92,11 @@ def plotly_name() -> str:
     return f"plotly-{_plotly_hash()}.min.js"
 
 
+def _prepare(tables: TableStore) -> None:
+    _plotly_script()
+    tables.prepare()
+
+
 class TableStore:
     """Computes tables, and keeps the latest ones compressed."""
 
@@ -128,6 +133,13 @@ class TableStore:
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         return _compressed_response(request, body, "application/json", headers)
+
+    def prepare(self) -> None:
+        """Compute the tables that bare addresses ask for."""
+        for page in self._house.views:
+            scenario, language = self._house.parse({})
+            canonical = self._house.query(scenario, language)
+            self._compressed(page, tuple(sorted(canonical.items())), None)
 
     def table(self, page: str, query: Mapping[str, str], play: str | None = None) -> dict[str, Any]:
         """Compute the table of a page, not compressed (for tests and tools)."""
