@@ -171,3 +171,21 @@ def _pairs_in_chunks(tokens: NDArray[np.float64], chunk: int) -> NDArray[np.floa
     whole = np.floor(tokens / chunk)
     rest = tokens - whole * chunk
     return whole * chunk * (chunk + 1) / 2 + rest * (rest + 1) / 2
+
+
+def freed_tokens_per_step(
+    batch: ArrayLike, prompt: ArrayLike, output: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the cached tokens that finished sequences free in each step of a steady batch.
+
+    A sequence ends every output / batch steps and frees prompt + output tokens.
+
+    Source: JAX scaling book, part 8.
+
+    Examples
+    --------
+    >>> float(freed_tokens_per_step(32, 8192, 4096))
+    96.0
+    """
+    output = np.asarray(output, dtype=float)
+    return batch * (prompt + output) / output
