@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
+from physics.catalogue import model
+from physics.frontier import linear_crossing_batch
 from physics.predict import parse_question, predict
 from tests.browser.player_page import (
     SETTLE_MS,
@@ -69,4 +71,8 @@ def test_decode_shift(page: Page, server: str) -> None:
         page.wait_for_timeout(SETTLE_MS)
         drawn, answer = figure_values(page, "shift"), asked("batch", value)
         assert drawn[5]["y"][2] == pytest.approx(answer["decode"]["intensity"], rel=1e-4)
-        assert drawn[6]["x"][0] == pytest.approx(answer["critical_batch"], rel=1e-4)
+        # The circle stands where the drawn line crosses: activations counted, so beyond B*.
+        on = parse_question(SCENARIO).machine()
+        crossing = float(linear_crossing_batch(model(SCENARIO["model"]), on))
+        assert drawn[6]["x"][0] == pytest.approx(crossing, rel=1e-4)
+        assert drawn[6]["x"][0] > answer["critical_batch"]
