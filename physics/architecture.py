@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from physics.layers import Attention, Experts, LatentAttention, Layers
+from physics.layers import Attention, Experts, LatentAttention, Layers, Mixer, Network
 from physics.quantisation import BF16, Quantisation
 
 
@@ -129,11 +131,21 @@ class Architecture:
         """The mixture of experts, or None for a dense model."""
         return next((g.network for g in self.groups if isinstance(g.network, Experts)), None)
 
+    @cached_property
+    def mixers(self) -> tuple[tuple[int, Mixer], ...]:
+        """The different mixers, each with the number of layers that have it."""
+        return _counted((group.count, group.mixer) for group in self.groups)
+
+    @cached_property
+    def networks(self) -> tuple[tuple[int, Network], ...]:
+        """The different networks, each with the number of layers that have it."""
+        return _counted((group.count, group.network) for group in self.groups)
+
     def attentions(self) -> Iterator[tuple[int, Attention | LatentAttention]]:
         """Yield the attentions and how many layers have each."""
-        for group in self.groups:
-            if group.attention:
-                yield group.count, group.attention
+        for count, mixer in self.mixers:
+            if isinstance(mixer, Attention | LatentAttention):
+                yield count, mixer
 
     @property
     def state_bytes(self) -> float:
@@ -149,3 +161,12 @@ class Architecture:
             words.append("window")
         words += dict.fromkeys(g.recurrent.kind for g in self.groups if g.recurrent)
         return " + ".join(words) or "none"
+
+
+def _counted(blocks: Iterable[tuple[int, Any]]) -> tuple[tuple[int, Any], ...]:
+    """Put equal blocks together, in the order of their first layer; absent ones are left out."""
+    counts: dict[Any, int] = {}
+    for count, block in blocks:
+        if block is not None:
+            counts[block] = counts.get(block, 0) + count
+    return tuple((count, block) for block, count in counts.items())

@@ -22,7 +22,8 @@ from physics.layers import (
     Experts,
     Indexer,
     LatentAttention,
-    Layers,
+    Mixer,
+    Network,
     Recurrent,
     Square,
 )
@@ -147,61 +148,63 @@ def linear(
 
 
 def operators(step: Pass) -> Iterator[Operator]:
-    """Yield the operators of a pass in the order in which they run."""
-    hidden = step.architecture.hidden
-    for group in step.architecture.groups:
-        yield from _mixer(hidden, group, step)
-        yield from _network(hidden, group, step)
+    """Yield the operators of a pass: those of the mixers, of the networks, the head, the link."""
+    architecture = step.architecture
+    for count, mixer in architecture.mixers:
+        yield from _mixer(count, mixer, step)
+    for count, network in architecture.networks:
+        yield from _network(count, network, step)
     # Only the last position of each sequence goes through the head, in both phases.
-    vocabulary = step.architecture.vocabulary / step.tp
-    yield linear("head", 1, step, hidden, vocabulary, "head", step.batch)
-    reduced = sum(
-        (group.mixer is not None) * group.count + (group.network is not None) * group.count
-        for group in step.architecture.groups
-    )
-    if np.any(step.tp > 1) and reduced:
+    vocabulary = architecture.vocabulary / step.tp
+    yield linear("head", 1, step, architecture.hidden, vocabulary, "head", step.batch)
+    blocks = (*architecture.mixers, *architecture.networks)
+    if np.any(step.tp > 1) and blocks:
         ring = 2.0 * (step.tp - 1) / step.tp
         yield Operator(
-            "all_reduce", reduced, link_bytes=ring * hidden * ACTIVATION_BYTES * step.rows
+            "all_reduce",
+            sum(count for count, _ in blocks),
+            link_bytes=ring * architecture.hidden * ACTIVATION_BYTES * step.rows,
         )
 
 
-def _mixer(hidden: int, group: Layers, step: Pass) -> Iterator[Operator]:
-    match group.mixer:
+def _mixer(count: int, mixer: Mixer, step: Pass) -> Iterator[Operator]:
+    hidden = step.architecture.hidden
+    match mixer:
         case Attention():
-            yield from _attention(hidden, group, group.mixer, step)
+            yield from _attention(hidden, count, mixer, step)
         case LatentAttention():
-            yield from _latent_attention(hidden, group, group.mixer, step)
+            yield from _latent_attention(hidden, count, mixer, step)
         case Recurrent():
-            yield from _recurrent(hidden, group.count, group.mixer, step)
+            yield from _recurrent(hidden, count, mixer, step)
         case Square():
-            yield linear("square", group.count, step, hidden, hidden / step.tp, "attention")
+            yield linear("square", count, step, hidden, hidden / step.tp, "attention")
 
 
-def _network(hidden: int, group: Layers, step: Pass) -> Iterator[Operator]:
-    match group.network:
+def _network(count: int, network: Network, step: Pass) -> Iterator[Operator]:
+    hidden = step.architecture.hidden
+    match network:
         case Experts():
-            yield from _experts(hidden, group.count, group.network, step)
+            yield from _experts(hidden, count, network, step)
         case Dense():
-            yield from _dense(hidden, group.count, group.network, step, "mlp", "up", "down")
+            yield from _dense(hidden, count, network, step, "mlp", "up", "down")
         case Square():
-            yield linear("square", group.count, step, hidden, hidden / step.tp, "mlp")
+            yield linear("square", count, step, hidden, hidden / step.tp, "mlp")
 
 
-def _attention(hidden: int, group: Layers, attention: Attention, step: Pass) -> Iterator[Operator]:
+def _attention(hidden: int, count: int, attention: Attention, step: Pass) -> Iterator[Operator]:
     heads = -(-attention.heads // step.tp)
     kv_heads = kv_heads_per_chip(attention.kv_heads, step.tp)
     query = heads * attention.key_dim
     columns = heads * (attention.query_columns // attention.heads)
     columns = columns + kv_heads * attention.kv_columns_per_head
-    yield linear("qkv", group.count, step, hidden, columns, "attention")
+    yield linear("qkv", count, step, hidden, columns, "attention")
     pairs = attended_pairs(attention, step.new, step.cached)
     read = visible_tokens(attention, step.new, step.cached)
     written = step.new if attention.own_cache else 0.0
     value = heads * attention.value_dim
     yield Operator(
         "attention_window" if attention.window else "attention",
-        group.count,
+        count,
         flop=attention.flop_per_pair / attention.heads * heads * pairs * step.batch,
         kv_bytes=kv_heads
         * attention.elements_per_kv_head
@@ -210,14 +213,14 @@ def _attention(hidden: int, group: Layers, attention: Attention, step: Pass) -> 
         * step.batch,
         activation_bytes=(query + value) * ACTIVATION_BYTES * step.rows,
     )
-    yield linear("out", group.count, step, value, hidden, "attention")
+    yield linear("out", count, step, value, hidden, "attention")
 
 
 def _latent_attention(
-    hidden: int, group: Layers, mla: LatentAttention, step: Pass
+    hidden: int, count: int, mla: LatentAttention, step: Pass
 ) -> Iterator[Operator]:
     """Latent attention; every chip keeps the whole latent cache."""
-    count, heads = group.count, -(-mla.heads // step.tp)
+    heads = -(-mla.heads // step.tp)
     if mla.query_rank is None:
         yield linear("qkv", count, step, hidden, heads * mla.key_dim + mla.latent, "attention")
     else:
