@@ -16,6 +16,7 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ def plotly_name() -> str:
 
 def _prepare(tables: TableStore) -> None:
     _plotly_script()
+    import_module("pandas")  # Streamlit takes a third of a second for it in its first run
     tables.prepare()
 
 
