@@ -10,7 +10,7 @@ from pages.shared import colours, numbers
 from pages.shared.case import Case
 from pages.shared.figures import cache_rows, growth, memory
 from pages.shared.language import Words
-from pages.shared.model_words import attention_text
+from pages.shared.model_words import attention_text, short_attention_text
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
@@ -219,7 +219,7 @@ def _sum_by_layer(case: Case, words: Words) -> str:
 
 def _label(slug: str, words: Words) -> str:
     one = model(slug)
-    return f"{one.name} · {attention_text(one, words)}"
+    return f"{one.name} · {short_attention_text(one, words)}"
 
 
 def _growth_texts(scenario: Scenario, words: Words) -> growth.Texts:

@@ -153,9 +153,13 @@ class OneRequest:
             ),
             "t/ttft": or_misfit(write["ttft"], case.short_misfit(words)),
             "t/itl": pick(
-                single | ~case.fits,
-                [words("one-request.no_step")] * len(points),
-                words.each("one-request.itl_readout", write),
+                case.fits,
+                pick(
+                    single,
+                    [words("one-request.no_step")] * len(points),
+                    words.each("one-request.itl_readout", write),
+                ),
+                write["tpot"],
             ),
             "t/e2e": write["e2e"],
             "t/speed": pick(

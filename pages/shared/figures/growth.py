@@ -83,7 +83,7 @@ def skeleton(texts: Texts, others: Sequence[str], separators: str) -> Figure:
                     dtick=None,
                 ),
                 separators=separators,
-                margin={"l": 64, "r": 186, "t": 12, "b": 48},
+                margin={"l": 64, "r": 152, "t": 12, "b": 48},
             ),
         },
         height=430,

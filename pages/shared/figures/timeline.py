@@ -121,11 +121,12 @@ def columns(
     count = len(asked.ttft)
     cache_x, cache_y = _cache_line(asked)
     whole = asked.e2e
+    start = 0.0 * asked.ttft  # nothing where a request does not fit
     # One gap between two tokens in the middle of the answer.
     gap_start = asked.ttft + np.round((whole - asked.ttft) / 2 / asked.tpot) * asked.tpot
     level = np.full(count, _METRIC_AT)
     lane = np.full(count, _LANE_AT)
-    bar = {"x": columns_of(np.zeros(count), asked.ttft), "y": columns_of(lane, lane)}
+    bar = {"x": columns_of(start, asked.ttft), "y": columns_of(lane, lane)}
     ticks = {
         "x": asked.moments,
         "y": np.full(asked.moments.shape, _LANE_AT),
@@ -135,12 +136,12 @@ def columns(
         bar,
         bar,
         ticks,
-        {"x": columns_of(np.zeros(count), asked.ttft), "y": columns_of(level - 1.5, level - 1.5)},
+        {"x": columns_of(start, asked.ttft), "y": columns_of(level - 1.5, level - 1.5)},
         {
             "x": columns_of(gap_start, gap_start + asked.tpot),
             "y": columns_of(level - 1.5, level - 1.5),
         },
-        {"x": columns_of(np.zeros(count), whole), "y": columns_of(level + 0.9, level + 0.9)},
+        {"x": columns_of(start, whole), "y": columns_of(level + 0.9, level + 0.9)},
         {
             "x": columns_of(*_metric_places(asked, gap_start)),
             "y": columns_of(level - 1.2, level - 1.2, level + 1.1),

@@ -5,6 +5,8 @@ import { drawTrace, forgetTraces, showHidden } from "./trace.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
 
+const NARROW = 640; // pixels for the whole player: as in player.css
+
 export class Figure {
   constructor(node, spec, theme) {
     this.node = node;
@@ -12,6 +14,8 @@ export class Figure {
     this.theme = theme;
     this.data = themed(structuredClone(spec.data ?? []), theme);
     this.layout = layoutFor(spec, theme);
+    const room = node.closest(".player-frame")?.clientWidth;
+    if (room && room < NARROW) makeCompact(this.data, this.layout);
     this.zoomed = new Set(); // names of axes that the user has zoomed
     this.drawn = false;
     this.unsettled = false;
@@ -267,4 +271,15 @@ function same(left, right) {
   if (left === right) return true;
   if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
   return left.every((item, i) => item === right[i] || (Array.isArray(item) && same(item, right[i])));
+}
+
+/** Smaller type and margins, so that a figure on a phone keeps room for its lines. */
+function makeCompact(data, layout) {
+  const { margin = {} } = layout;
+  layout.font = { ...layout.font, size: 11 };
+  layout.margin = { ...margin, l: Math.min(margin.l ?? 50, 50), r: Math.round(0.85 * (margin.r ?? 0)) };
+  for (const [name, axis] of Object.entries(layout)) {
+    if (/^[xy]axis\d*$/.test(name)) axis.tickangle = 0;
+  }
+  for (const trace of data) if (trace.textfont) trace.textfont.size = 10;
 }
