@@ -9,7 +9,8 @@ from typing import Any
 from physics.architecture import Architecture
 from physics.config.families import FAMILIES, NOT_DECODER_ONLY, PLAIN_ACTIVATIONS, Family
 from physics.config.fields import Reading, first_name, parse_fields, passed_over
-from physics.config.layers import Notes, read_layers
+from physics.config.layers import read_layers
+from physics.config.mixers import Notes
 from physics.config.quantised import read_quantisation
 from physics.errors import InputError
 
