@@ -37,13 +37,15 @@ class Efficiency:
 IDEAL = Efficiency()
 """The data sheet taken at its word: a bound that no real system beats."""
 
-TYPICAL = Efficiency(compute=0.75, memory=0.82, launch_seconds=5e-6, all_reduce_seconds=8e-6)
-"""Common values of current data-centre GPUs; the same for every chip.
+TYPICAL = Efficiency(compute=0.75, memory=0.82, launch_seconds=9e-6, all_reduce_seconds=12e-6)
+"""Common values of current data-centre GPUs; the same for every chip and engine.
 
-Medians over kernels measured on A100, H100, H200 and B200 (aiconfigurator-core 0.12): large bf16
-matrix products reach 0.71 to 0.81 of the peak, products with few rows 0.67 to 0.81 of the
-bandwidth, attention up to 0.91 of it; the smallest all-reduce takes 3 to 10 us. The launch time
-of a kernel is an assumption; it stands for the engine's overhead too, which differs a lot.
+Efficiencies: medians over kernels measured on A100, H100, H200 and B200 (aiconfigurator-core
+0.12): large bf16 matrix products reach 0.71 to 0.81 of the peak, products with few rows 0.67 to
+0.81 of the bandwidth, attention up to 0.91 of it. Fixed times: the pair that fits 426 measured
+TPOT of dense models best (Llama-3.1 8B and 70B, Qwen3 32B on H100, H200 and B200 under
+TensorRT-LLM, vLLM and SGLang; the same source), with the other requests' prefill interleaved:
+median error 9 % on these very rows. A launch stands for an engine's overhead too.
 """
 
 EFFICIENCIES = {"ideal": IDEAL, "typical": TYPICAL}
