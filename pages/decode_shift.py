@@ -219,8 +219,8 @@ def _write(
             for text, some in zip(context_texts, limited, strict=True)
         ],
         "verdict": [
-            words("decode-shift.beyond", critical=text) if some else words("decode-shift.no_limit")
-            for text, some in zip(context_texts, limited, strict=True)
+            _verdict(value, text, words)
+            for value, text in zip(critical.tolist(), context_texts, strict=True)
         ],
         "plateau": numbers.flop_per_byte(plateau, words),
         "room": rooms,
@@ -230,3 +230,10 @@ def _write(
         "mfu": numbers.percent(case.timed(at.mfu), words, digits=2),
         "tpot": numbers.seconds(case.timed(case.request.tpot_seconds), words),
     }
+
+
+def _verdict(critical: float, text: str, words: Words) -> str:
+    """Say from which context on no batch suffices: from some, from none at all, or never."""
+    if not np.isfinite(critical):
+        return words("decode-shift.no_limit")
+    return words("decode-shift.beyond", critical=text) if critical else words("decode-shift.state")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physics.architecture import Architecture
-from physics.kv_cache import bytes_on_all_chips, kv_bytes_per_sequence, stored_tokens
+from physics.formats import bytes_per_element
+from physics.kv_cache import kv_heads_per_chip
+from physics.layers import LatentAttention, Recurrent
 from physics.machine import Machine
 from physics.operators import Pass, operators, weight_element_bytes
 from physics.roofline import ridge_flop_per_byte
@@ -38,14 +42,40 @@ def critical_batch(
     return dense * (experts.experts / experts.top_k if experts else 1.0)
 
 
-def attention_flop_per_cached_token(architecture: Architecture) -> float:
-    """FLOP that one more cached token costs each decode step, all layers together.
+@dataclass(frozen=True)
+class _Kept:
+    """What decode does with one kind of kept tokens: rates for each token, up to so many."""
 
-    2 heads (d_k + d_v) a layer; latent attention in its absorbed form. Source: the exact term at a
-    position, e.g. Kaplan et al. 2020 eq. 2.2 without the causal average.
-    """
-    return float(
-        sum(count * attention.flop_per_pair for count, attention in architecture.attentions())
+    flop: float
+    bytes: NDArray[np.float64]
+    most: float
+
+
+def _kept(architecture: Architecture, kv: str | ArrayLike, tp: ArrayLike) -> list[_Kept]:
+    """List what a sequence's step reads of its cache on all chips together, kind by kind."""
+    kinds = []
+    chips = np.asarray(tp, dtype=float)
+    for count, one in architecture.attentions():
+        most = float(one.window or np.inf)
+        if isinstance(one, LatentAttention):
+            each = one.latent * bytes_per_element(kv)
+            if one.indexer:
+                index = one.indexer
+                score = 2.0 * index.heads * index.dim
+                kinds.append(_Kept(count * score, count * chips * index.bytes_per_token, np.inf))
+                most = float(index.top_k)
+        else:
+            heads = kv_heads_per_chip(one.kv_heads, tp)
+            each = heads * one.elements_per_kv_head * bytes_per_element(kv)
+        kinds.append(_Kept(float(count * one.flop_per_pair), count * chips * each, most))
+    return kinds
+
+
+def _recurrent_flop(architecture: Architecture) -> float:
+    return sum(
+        count * mixer.flop_per_token
+        for count, mixer in architecture.mixers
+        if isinstance(mixer, Recurrent)
     )
 
 
@@ -74,15 +104,14 @@ def critical_context(
 
     For batch → ∞ the intensity of a step tends to (2P + aS) / (kv S), with P active parameters,
     kv bytes and a attention FLOP per cached token. It stays below the ridge R once
-    S >= 2P / (R kv - a); infinite where attention alone reaches the ridge.
+    S >= 2P / (R kv - a); infinite where attention alone reaches the ridge. Layers with a window
+    stop counting where it fills, a recurrent state is read and written in full at any context: the
+    result is 0 where that alone keeps the step memory-bound.
 
     P is the publisher's count of active parameters, so a step, in which the embedding table is
     only looked up, changes over a few percent earlier; activations bring it lower still. Where
     attention runs at a lower peak than the linear layers, its FLOP count `peak_ratio` times
-    (linear peak over attention peak). Windows and indexers are ignored: with them the true value
-    is larger. With tensor parallelism
-    over more chips than key-value heads (or with latent attention) the cache is replicated, and
-    `tp` says how often.
+    (linear peak over attention peak). What tensor parallelism over `tp` chips copies is counted.
 
     Examples
     --------
@@ -91,14 +120,28 @@ def critical_context(
     421
     """
     ridge = ridge_flop_per_byte(peak, bandwidth)
-    kept = sum(
-        count * bytes_on_all_chips(attention, kv, tp)
-        for count, attention in architecture.attentions()
-    )
+    ratio = np.asarray(peak_ratio, dtype=float)
     parameters = architecture.active_parameters + _copied_parameters(architecture, tp)
-    slope = ridge * kept - peak_ratio * attention_flop_per_cached_token(architecture)
-    with np.errstate(divide="ignore"):
-        return np.where(slope > 0, 2.0 * parameters / slope, np.inf)
+    # The lead of computing over moving, for each sequence: it falls as the context grows.
+    lead = 2.0 * parameters + ratio * _recurrent_flop(architecture)
+    lead = lead - ridge * 2.0 * architecture.state_bytes
+    kinds = _kept(architecture, kv, tp)
+    found = np.where(lead <= 0, 0.0, np.nan)
+    start = 0.0
+    for end in sorted({kind.most for kind in kinds} | {np.inf}):
+        growing = [kind for kind in kinds if kind.most > start]
+        fall = sum((ridge * kind.bytes - ratio * kind.flop for kind in growing), np.float64(0))
+        reach = start + np.divide(
+            lead,
+            fall,
+            out=np.full(np.broadcast_shapes(np.shape(lead), np.shape(fall)), np.inf),
+            where=fall > 0,
+        )
+        found = np.where(np.isnan(found) & (reach <= end), reach, found)
+        if np.isfinite(end):
+            lead = lead - fall * (end - start)
+        start = end
+    return found
 
 
 def plateau_intensity(
@@ -106,7 +149,7 @@ def plateau_intensity(
 ) -> NDArray[np.float64]:
     """Intensity that a decode step tends to as the batch grows: (2P + aS) / (kv S) [FLOP/B].
 
-    P counts what each chip repeats, as in `critical_context`, and activations are left out;
+    P, windows and states are counted as in `critical_context`, and activations are left out;
     infinite at context 0.
 
     Examples
@@ -116,14 +159,15 @@ def plateau_intensity(
     295
     """
     context = np.asarray(context, dtype=float)
-    cached = kv_bytes_per_sequence(architecture, context, kv, tp)
-    attention = sum(
-        count * one.flop_per_pair * stored_tokens(one, context)
-        for count, one in architecture.attentions()
-    )
     parameters = architecture.active_parameters + _copied_parameters(architecture, tp)
+    flop = 2.0 * parameters + _recurrent_flop(architecture)
+    moved: ArrayLike = 2.0 * architecture.state_bytes
+    for kind in _kept(architecture, kv, tp):
+        seen = np.minimum(context, kind.most)
+        flop = flop + kind.flop * seen
+        moved = moved + kind.bytes * seen
     with np.errstate(divide="ignore"):
-        return (2.0 * parameters + attention) / cached
+        return flop / np.asarray(moved, dtype=float)
 
 
 def compute_bound_prompt(

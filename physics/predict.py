@@ -18,7 +18,7 @@ from physics.formats import PUBLISHED, WEIGHT_ONLY
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token, kv_heads_per_chip
 from physics.limits import critical_batch, critical_context
 from physics.machine import Machine, machine, side_by_side
-from physics.memory import bytes_short, max_batch, nearest_that_fits, weight_bytes
+from physics.memory import Nearest, bytes_short, max_batch, nearest_that_fits, weight_bytes
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS
 from physics.request import request
 from physics.roofline import ridge_flop_per_byte
@@ -124,16 +124,30 @@ def predict(question: Question) -> dict[str, Any]:
     }
     answer["notes"] = _notes(question, architecture, question.base_chip())
     if not answer["fits"]:
-        nearest = nearest_that_fits(
-            architecture,
-            machine_,
-            batch=question.batch,
-            tokens=question.prompt + question.output,
-            weights=question.weights,
-            kv=question.kv,
-        )
-        answer["nearest_fit"] = vars(nearest)
+        answer["nearest_fit"] = vars(_nearest(question))
     return answer
+
+
+REMARKS = ("notes", *(f"nearest_fit.{name}" for name in ("batch", "tp", "weights", "kv")))
+"""Columns of a table that are words, or exist only for rows that do not fit."""
+
+
+def remarks(question: Question, *, fits: bool) -> dict[str, Any]:
+    """Return what is said of one row of a table besides its numbers."""
+    notes = "; ".join(_notes(question, question.architecture(), question.base_chip()))
+    nearest = {} if fits else vars(_nearest(question))
+    return {"notes": notes} | {name: nearest.get(name.partition(".")[2]) for name in REMARKS[1:]}
+
+
+def _nearest(question: Question) -> Nearest:
+    return nearest_that_fits(
+        question.architecture(),
+        question.machine(),
+        batch=question.batch,
+        tokens=question.prompt + question.output,
+        weights=question.weights,
+        kv=question.kv,
+    )
 
 
 def predict_columns(questions: Sequence[Question]) -> dict[str, np.ndarray]:
@@ -201,6 +215,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         "parameters": architecture.parameters,
         "active_parameters": architecture.active_parameters,
         "parameters_by_part": dict(architecture.parameters_by_part),
+        "active_parameters_include_embedding": architecture.embedding_is_active,
         "active_parameters_by_part": architecture.active_parameters_by_part,
         "published_format": architecture.quantisation.method,
         "weight_bytes": weight_bytes(architecture, question.weights),

@@ -7,13 +7,21 @@ import io
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from physics.architecture import Architecture
 from physics.errors import InputError
-from physics.predict import Question, find_model, parse_question, predict_columns
+from physics.predict import (
+    REMARKS,
+    Question,
+    find_model,
+    parse_question,
+    predict_columns,
+    remarks,
+)
 
 OPTION_NAMES = tuple(field.name for field in fields(Question))
 
@@ -71,7 +79,10 @@ def predict_table(path: str | Path, defaults: Mapping[str, str | None] | None = 
         for name, column in predict_columns([question for _, question in members]).items():
             for (number, _), value in zip(members, column.tolist(), strict=True):
                 answers[number][name] = value
-    added = list(predict_columns([parse_question(defaults)]) if not rows else answers[0])
+    for members in by_model.values():
+        for number, question in members:
+            answers[number] |= remarks(question, fits=bool(answers[number]["fits"]))
+    added = list(answers[0]) if rows else [*predict_columns([parse_question(defaults)]), *REMARKS]
     return _write(columns, rows, added, answers)
 
 
@@ -113,9 +124,14 @@ def _lines(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column_name(text: str) -> str:
-    """Return an option's name in its own case, and any other name as it stands."""
+    """Return an option's name in its own case, any other name as it stands; refuse a slip."""
     name = text.strip()
-    return name.casefold() if name.casefold() in OPTION_NAMES else name
+    if name.casefold() in OPTION_NAMES:
+        return name.casefold()
+    close = get_close_matches(name.casefold(), OPTION_NAMES, n=1, cutoff=0.85)
+    if close:
+        raise InputError("table", f"the column {name!r} is no option; is {close[0]!r} meant?")
+    return name
 
 
 def _write(

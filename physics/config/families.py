@@ -29,6 +29,8 @@ class Family:
         A `sliding_window` in the file means that all layers have it.
     full_every : int
         Without `layer_types`: every n-th layer is full, the others are windowed (0: none are).
+    own_kv_heads : bool
+        Every query head has a key-value head of its own, and files do not say so.
     head_dim : int or None
         Size of a head where the file names none; None: hidden size over heads.
     expects : tuple of str
@@ -51,6 +53,7 @@ class Family:
     positions: int | None = None
     window_from_file: bool = False
     full_every: int = 0
+    own_kv_heads: bool = False
     head_dim: int | None = None
     expects: tuple[str, ...] = ()
     embedding_is_active: bool = True
@@ -71,6 +74,7 @@ _GEMMA = Family(
 )
 _DEEPSEEK = Family(router_bias=True, expects=(*_EXPERTS, "moe_intermediate_size", "kv_lora_rank"))
 _WITH_BIASES = Family(
+    own_kv_heads=True,
     gated=False,
     tied=True,
     qkv_bias=True,

@@ -82,6 +82,10 @@ def _read(
     ):
         left_out.append("other senses than text (the file does not describe them)")
     groups = read_layers(config, family, notes)
+    if config.kv_heads is None and not (
+        config.multi_query or config.kv_lora_rank or config.block_configs or family.own_kv_heads
+    ):
+        notes["num_key_value_heads is missing: taken as num_attention_heads"] = None
     quantisation = read_quantisation(config, notes)
     for field in config.never_read():
         notes[f"field {field!r} has no use in a model of this build and was passed over"] = None

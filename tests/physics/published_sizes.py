@@ -11,7 +11,6 @@ from physics.catalogue import model
 from physics.chips import chip
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
 from physics.limits import (
-    attention_flop_per_cached_token,
     critical_batch,
     ridge_flop_per_byte,
 )
@@ -150,7 +149,7 @@ FLOP = {
         5e-8, DIGIT),
     "sb_attn_eq_proj": Case(
         lambda: 2 * GPT2.groups[0].attention.parameters(GPT2.hidden) * GPT2.layers
-        / attention_flop_per_cached_token(GPT2) * 4096 / GPT2.hidden,
+        / sum(count * one.flop_per_pair for count, one in GPT2.attentions()) * 4096 / GPT2.hidden,
         because="T = 2 D for any D (here 768, scaled to 4096); full matrix"),
 }
 

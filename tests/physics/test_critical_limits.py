@@ -105,3 +105,37 @@ def test_plateau_and_critical_context_agree():
     architecture, on = model("deepseek-v3"), machine(chip("h100-sxm"), tp=16)
     limit = critical_context(architecture, on.peak, on.bandwidth, tp=16)
     assert plateau_intensity(architecture, limit, tp=16) == pytest.approx(on.peak / on.bandwidth)
+
+
+def intensity_without_activations(slug, on, context):
+    """What the intensity of a decode step tends to as the batch grows."""
+    step = decode(model(slug), on, batch=1e12, context=context)
+    return step.flop / (step.weight_bytes + step.kv_bytes)
+
+
+@pytest.mark.parametrize(
+    ("slug", "context"),
+    [
+        ("gpt-oss-120b", 842),  # half of its layers stop at 128 tokens
+        ("gpt-oss-20b", 894),
+        ("mimo-v2-flash", 3660),
+        ("jamba-1.5-mini", 3093),  # states are read and written too
+        ("gemma-3-27b", 363),
+    ],
+)
+def test_critical_context_counts_full_windows_and_states(slug, context):
+    """Worked out by hand on H100 in bf16; a step's own operators turn at the same place."""
+    on = machine(chip("h100-sxm"))
+    limit = float(critical_context(model(slug), on.peak, on.bandwidth))
+    assert limit == pytest.approx(context, rel=2e-3)
+    ridge = on.peak / on.bandwidth
+    # The embedding table is among P, but a step only looks it up: a tenth earlier at most.
+    assert intensity_without_activations(slug, on, 0.8 * limit) > ridge
+    assert intensity_without_activations(slug, on, 1.05 * limit) < ridge
+
+
+@pytest.mark.parametrize("slug", ["qwen3.5-27b", "nemotron-3-nano-30b-a3b"])
+def test_states_alone_may_keep_every_step_memory_bound(slug):
+    on = machine(chip("h100-sxm"))
+    assert float(critical_context(model(slug), on.peak, on.bandwidth)) == 0
+    assert intensity_without_activations(slug, on, 1.0) < on.peak / on.bandwidth

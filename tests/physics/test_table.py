@@ -11,6 +11,7 @@ import pytest
 from physics import table
 from physics.__main__ import main
 from physics.catalogue import ASSETS, model
+from physics.errors import InputError
 from physics.predict import parse_question, predict
 from physics.table import predict_table
 from tests.physics.example_configs import LLAMA
@@ -237,3 +238,16 @@ def test_a_single_prediction_and_a_row_say_the_same_in_the_command(write, capsys
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert float(row["decode.seconds_sum"]) == pytest.approx(single["decode"]["seconds_sum"])
     assert row["decode.bound"] == single["decode"]["bound"] == "memory"
+
+
+def test_remarks_are_columns_too(tmp_path):
+    """What does not fit is told what would; a column that is nearly an option is a slip."""
+    path = tmp_path / "rows.csv"
+    path.write_text("batch,prompt,output,model\n1,2048,256,\n500,2048,256,\n1,9000,1,llama-2-7b\n")
+    rows = list(csv.DictReader(io.StringIO(predict_table(path))))
+    assert [row["nearest_fit.batch"] for row in rows] == ["", "211", ""]
+    assert [row["nearest_fit.tp"] for row in rows] == ["", "4", ""]
+    assert "4096" in rows[2]["notes"]
+    path.write_text("model,promptt\nllama-2-7b,5\n")
+    with pytest.raises(InputError, match="'prompt' meant"):
+        predict_table(path)
