@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pages.shared.scenario import Scenario, custom_chip, own_figures
-from pages.shared.stops import SLIDERS, Stops
-from physics.chips import Chip, chip
+from pages.shared.scenario import Scenario, own_figures
+from pages.shared.stops import SLIDERS
+from physics.chips import chip
 
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
@@ -41,10 +41,6 @@ class Points:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    def scenario_chip(self) -> Chip:
-        """Return the chip, its bandwidth and peaks as arrays of shape (N,)."""
-        return custom_chip(self.chip, self.bandwidth, self.flops)
-
     def model_architecture(self) -> Architecture:
         """Return the architecture of the model, from the catalogue."""
         from physics import catalogue
@@ -71,34 +67,3 @@ def points_from(scenario: Scenario, arrays: Mapping[str, np.ndarray]) -> Points:
         for name in SLIDERS
     }
     return Points(**{name: getattr(scenario, name) for name in PICKED}, **columns)
-
-
-def points_for(
-    scenario: Scenario, stops_by_name: Mapping[str, Stops]
-) -> tuple[Points, dict[str, slice]]:
-    """Lay the stops of all sliders after one another, each with the other fields at rest.
-
-    Returns
-    -------
-    Points, dict[str, slice]
-        The points, and for each slider where its stops are.
-
-    Examples
-    --------
-    >>> from pages.shared.language import Words
-    >>> from pages.shared.stops import slider_stops
-    >>> stops = {"batch": slider_stops("batch", Scenario(), Words("en"))}
-    >>> points, slices = points_for(Scenario(prompt=512), stops)
-    >>> points.batch[slices["batch"]][:4], points.prompt[:2]
-    (array([1., 2., 3., 4.]), array([512., 512.]))
-    """
-    slices: dict[str, slice] = {}
-    start = 0
-    for name, stops in stops_by_name.items():
-        slices[name] = slice(start, start + len(stops.values))
-        start = slices[name].stop
-    arrays = {}
-    for name, stops in stops_by_name.items():
-        arrays[name] = np.full(start, float(stops.values[stops.index]))
-        arrays[name][slices[name]] = stops.values
-    return points_from(scenario, arrays), slices

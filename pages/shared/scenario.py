@@ -19,8 +19,6 @@ from physics.errors import InputError, nearest_names
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from physics.catalogue import Architecture
 
 BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND = 1e9
@@ -156,16 +154,6 @@ class Scenario:
         """Whether bandwidth or peak are other than the chip's own."""
         return self.bandwidth is not None or self.flops is not None
 
-    def scenario_chip(self) -> Chip:
-        """Return the chip, with the custom bandwidth and peak where there are any.
-
-        Examples
-        --------
-        >>> Scenario(bandwidth=6000).scenario_chip().bandwidth
-        6000000000000.0
-        """
-        return custom_chip(self.chip, self.bandwidth, self.flops)
-
     def model_architecture(self) -> Architecture:
         """Return the architecture of the model, from the catalogue."""
         from physics import catalogue
@@ -204,16 +192,6 @@ def url_text(value: str | float) -> str:
     if isinstance(value, str):
         return value
     return str(int(value)) if value == int(value) else repr(float(value))
-
-
-def custom_chip(
-    slug: str, bandwidth: float | np.ndarray | None, flops: float | np.ndarray | None
-) -> Chip:
-    """Return a chip with another bandwidth [GB/s] and peak [TFLOP/s]: numbers, arrays or None."""
-    return chip(slug).custom(
-        bandwidth=None if bandwidth is None else bandwidth * BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND,
-        flops=None if flops is None else flops * FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND,
-    )
 
 
 def _last(value: str | Iterable[str]) -> str:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pages.shared.case import Case
 from pages.shared.house import parse
+from pages.shared.points import points_from
 from pages.shared.scenario import DEFAULTS, Scenario, own_figures, url_text
 from physics.chips import chip, chips
 from physics.errors import InputError
@@ -72,11 +74,12 @@ def test_a_figure_equal_to_the_chips_own_is_not_custom():
         assert Scenario(chip=slug, **own) == Scenario(chip=slug)
 
 
-def test_custom_figures_reach_the_chip_in_base_units():
-    the_chip = Scenario(bandwidth=6000, flops=500).scenario_chip()
-    assert the_chip.bandwidth == 6000e9
-    assert the_chip.bf16_flop_per_second == pytest.approx(500e12)
-    assert Scenario().scenario_chip() == chip("h100-sxm")
+def test_custom_figures_reach_the_machine_in_base_units():
+    custom = Case(points_from(Scenario(bandwidth=6000, flops=500), {})).machine
+    assert custom.bandwidth[0] == 6000e9
+    assert custom.attention_peak[0] == pytest.approx(500e12)
+    own, h100 = Case(points_from(Scenario(), {})).machine, chip("h100-sxm")
+    assert (own.bandwidth[0], own.peak[0]) == (h100.bandwidth, h100.bf16_flop_per_second)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from pages.shared.case import Case
 from pages.shared.language import words
-from pages.shared.points import points_for, points_from
+from pages.shared.player.table import laid_end_to_end
+from pages.shared.points import points_from
 from pages.shared.scenario import Scenario, own_figures
 from pages.shared.stops import DENSE_COUNT, SLIDERS, dense_stops, slider_stops
 from physics.chips import chip
@@ -63,7 +65,8 @@ def test_dense_stops_are_many_but_not_more_than_there_are(name):
 def test_points_lay_the_sliders_end_to_end():
     scenario = Scenario(prompt=512, bandwidth=6000)
     stops = {name: slider_stops(name, scenario, EN) for name in ("batch", "bandwidth")}
-    points, slices = points_for(scenario, stops)
+    arrays, parts = laid_end_to_end(stops)
+    points, slices = points_from(scenario, arrays), dict(zip(stops, parts, strict=True))
     assert len(points) == sum(len(given.values) for given in stops.values())
     assert points.batch.dtype == points.flops.dtype == np.float64
     assert np.array_equal(points.batch[slices["batch"]], stops["batch"].values)
@@ -79,4 +82,4 @@ def test_points_lay_the_sliders_end_to_end():
 def test_points_of_one_scenario():
     points = points_from(Scenario(), {})
     assert len(points) == 1
-    assert points.scenario_chip().bandwidth[0] == 3350e9
+    assert Case(points).machine.bandwidth[0] == 3350e9

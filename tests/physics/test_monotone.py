@@ -26,11 +26,14 @@ from tests.physics.strategies import (
 def test_more_work_takes_no_less_time(architecture, on, tp, batch, length, extra):
     on = machine(on, tp=tp if on.link else 1, efficiency="typical")
     base = both_phases(architecture, on, batch, length)
-    for other in (both_phases(architecture, on, batch + extra, length),
-                  both_phases(architecture, on, batch, length + extra)):
-        for small, large in zip(base, other, strict=True):
-            for part in ("flop", "bytes", "kv_bytes", "seconds_sum", "seconds_overlap"):
-                assert no_less(getattr(large, part), getattr(small, part)), part
+    longer = both_phases(architecture, on, batch, length + extra)
+    chunked = any(attention.chunked for _, attention in architecture.attentions())
+    # A query sees its own chunk only: past a chunk's end a decode step starts with little to read.
+    pairs = list(zip(base, longer, strict=True))[:1 if chunked else 2]
+    pairs += zip(base, both_phases(architecture, on, batch + extra, length), strict=True)
+    for small, large in pairs:
+        for part in ("flop", "bytes", "kv_bytes", "seconds_sum", "seconds_overlap"):
+            assert no_less(getattr(large, part), getattr(small, part)), part
 
 
 @given(some_model, batches, tokens, st.floats(1e10, 1e14), st.floats(1e12, 1e17),

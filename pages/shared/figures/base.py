@@ -155,3 +155,30 @@ def half_decade_below(value: Any) -> np.ndarray:
 def half_decade_above(value: Any) -> np.ndarray:
     """Return log10 of the half decade at or above a value."""
     return np.ceil(np.log10(value) * 2) / 2
+
+
+def spread(heights: np.ndarray, gap: float = 0.33) -> np.ndarray:
+    """Move labels apart on a log axis: at least `gap` decades between neighbours.
+
+    Parameters
+    ----------
+    heights : ndarray
+        Shape (points, labels).
+
+    Examples
+    --------
+    >>> spread(np.array([[100.0, 90.0, 1.0]]), gap=0.5).round(1).tolist()
+    [[168.7, 53.3, 1.0]]
+    """
+    logs = np.log10(heights)
+    order = np.argsort(logs, axis=-1)
+    ranked = np.take_along_axis(logs, order, axis=-1)
+    for _ in range(30):
+        overlap = np.maximum(gap - np.diff(ranked, axis=-1), 0.0) / 2
+        if not overlap.any():
+            break
+        ranked[:, :-1] -= overlap
+        ranked[:, 1:] += overlap
+    moved = np.empty_like(ranked)
+    np.put_along_axis(moved, order, ranked, axis=-1)
+    return 10.0**moved

@@ -18,6 +18,7 @@ from pages.shared.figures.base import (
     layout,
     line,
     log_axis,
+    spread,
 )
 from pages.shared.player.view import Figure, Same
 
@@ -153,30 +154,3 @@ def columns(
     return channels(NAME, traces) | {
         f"l/{NAME}/yaxis.range": columns_of(np.full_like(top, np.log10(LOWEST)), top),
     }
-
-
-def spread(heights: np.ndarray, gap: float = 0.33) -> np.ndarray:
-    """Move labels apart on a log axis: at least `gap` decades between neighbours.
-
-    Parameters
-    ----------
-    heights : ndarray
-        Shape (points, labels).
-
-    Examples
-    --------
-    >>> spread(np.array([[100.0, 90.0, 1.0]]), gap=0.5).round(1).tolist()
-    [[168.7, 53.3, 1.0]]
-    """
-    logs = np.log10(heights)
-    order = np.argsort(logs, axis=-1)
-    ranked = np.take_along_axis(logs, order, axis=-1)
-    for _ in range(30):
-        overlap = np.maximum(gap - np.diff(ranked, axis=-1), 0.0) / 2
-        if not overlap.any():
-            break
-        ranked[:, :-1] -= overlap
-        ranked[:, 1:] += overlap
-    moved = np.empty_like(ranked)
-    np.put_along_axis(moved, order, ranked, axis=-1)
-    return 10.0**moved

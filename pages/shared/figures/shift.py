@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from pages.shared import colours
-from pages.shared.figures.base import channels, columns_of, dots, labels, layout, line, log_axis
+from pages.shared.figures.base import (
+    channels,
+    columns_of,
+    dots,
+    labels,
+    layout,
+    line,
+    log_axis,
+    spread,
+)
 from pages.shared.player.view import Figure, Same
 
 NAME = "shift"
@@ -126,7 +135,7 @@ def columns(
         },
         {
             "x": np.full(ends.shape, BATCHES[-1] * 0.99),
-            "y": _apart(ends),
+            "y": spread(ends, gap=0.25),
             "text": Same(list(names)),
         },
         {
@@ -150,9 +159,3 @@ def columns(
         },
     ]
     return channels(NAME, traces)
-
-
-def _apart(ends: np.ndarray) -> np.ndarray:
-    from pages.shared.figures.growth import spread
-
-    return spread(ends, gap=0.25)

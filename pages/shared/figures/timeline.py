@@ -148,10 +148,7 @@ def columns(
             "text": metric_texts,
         },
         {
-            "x": columns_of(
-                0.0 * asked.ttft,
-                np.clip((asked.ttft + whole) / 2, 0.2 * _axis_end(asked), 0.66 * _axis_end(asked)),
-            ),
+            "x": columns_of(start, _decode_name_place(asked)),
             "y": columns_of(np.full(count, _PHASE_NAME_AT), _PHASE_NAME_AT),
             "text": phase_texts,
         },

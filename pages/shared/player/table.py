@@ -57,7 +57,7 @@ def build_table(
         "rows": {},
     }
     if by_name:
-        arrays, parts = _laid_end_to_end(by_name)
+        arrays, parts = laid_end_to_end(by_name)
         columns = view.columns(points(scenario, arrays), language)
         table["rows"] = {name: {} for name in by_name}
         for channel, column in columns.items():
@@ -81,7 +81,7 @@ def build_table(
     return table
 
 
-def _laid_end_to_end(
+def laid_end_to_end(
     by_name: Mapping[str, Any],
 ) -> tuple[dict[str, np.ndarray], list[slice]]:
     """Give each slider's option as one array: its stops in its own part, its value elsewhere."""
