@@ -8,7 +8,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages import decode_shift, kv_cache, one_request, roofline
 from pages.shared.controls import sidebar
-from pages.shared.frame import browser_part, page
+from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
 from pages.shared.player.routes import player_middleware, player_routes
 from pages.shared.player.view import View
@@ -51,7 +51,7 @@ def show() -> None:
         with st.container(key="page_links", gap=None):
             for target in pages.values():
                 st.page_link(target, query_params=session.query())
-        sidebar(session, view.sliders)
+        sidebar(session, view.sliders, getattr(view, "picks", ()))
     # Drawn from here and not from within the st.Page: Streamlit takes a page's elements off the
     # screen as soon as a link is clicked, and a fragment that is just then reporting a slider has
     # no place left to draw in, which breaks the whole app in the browser.
@@ -63,6 +63,6 @@ if st.runtime.exists():
 else:
     app = st.App(
         __file__,
-        routes=player_routes(house(VIEWS)),
+        routes=player_routes(house(view for view in VIEWS if has_player(view))),
         middleware=player_middleware(url_path(view) for view in VIEWS),
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import numbers
 from pages.shared.language import LANGUAGES, Words
 from pages.shared.model_words import attention_text
-from pages.shared.scenario import Scenario
+from pages.shared.scenario import PAGE_OPTIONS, Scenario, url_text
 from pages.shared.state import Session, reset_scenario, store_language, store_values
 from pages.shared.stops import SLIDERS, stop_texts
 from physics.catalogue import models
@@ -21,7 +21,7 @@ from physics.options import FORMATS, OPTIONS
 TENSOR_PARALLEL = (1, 2, 4, 8, 16, 32, 64)
 
 
-def sidebar(session: Session, moved: tuple[str, ...]) -> None:
+def sidebar(session: Session, moved: tuple[str, ...], picks: tuple[str, ...] = ()) -> None:
     """Show the pickers, and as text what the page does not move.
 
     Parameters
@@ -29,6 +29,8 @@ def sidebar(session: Session, moved: tuple[str, ...]) -> None:
     session : Session
     moved : tuple of str
         The options that this page moves with its own sliders.
+    picks : tuple of str
+        The options that only some pages need: 'versus', 'price'.
     """
     scenario, words = session.scenario, session.words
     _picker(
@@ -49,6 +51,10 @@ def sidebar(session: Session, moved: tuple[str, ...]) -> None:
         format_func=lambda slug: chip_text(chip(slug), words),
     )
     st.html(chip_details(chip(scenario.chip), words))
+    if "versus" in picks:
+        _versus(scenario, words)
+    if "price" in picks:
+        _price(scenario, words)
     _formats(scenario, words)
     _machine(scenario, words)
     rest = " · ".join(rest_texts(scenario, moved, words))
@@ -220,6 +226,39 @@ def _machine(scenario: Scenario, words: Words) -> None:
             help=words("controls.efficiency_help"),
             format_func=efficiency.get,
         )
+
+
+def _versus(scenario: Scenario, words: Words) -> None:
+    _picker(
+        "versus",
+        scenario.versus,
+        tuple(chips()),
+        label=words("controls.versus"),
+        help=words("controls.versus_help"),
+        format_func=lambda slug: chip_text(chip(slug), words),
+    )
+    st.html(chip_details(chip(scenario.versus), words))
+
+
+def _price(scenario: Scenario, words: Words) -> None:
+    st.session_state["pick_price"] = scenario.price
+    option = PAGE_OPTIONS["price"]
+
+    def store() -> None:
+        price = st.session_state["pick_price"]
+        store_values({"price": "" if price is None else url_text(price)})
+
+    st.number_input(
+        words("controls.price"),
+        min_value=option.minimum,
+        max_value=float(option.maximum),
+        step=0.1,
+        format="%.2f",
+        key="pick_price",
+        placeholder=words("controls.price_none"),
+        help=words("controls.price_help"),
+        on_change=store,
+    )
 
 
 def _picker(name: str, value: object, options: tuple, **how: object) -> None:

@@ -35,7 +35,8 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     ----------
     view : View
         The page. Its texts are `<name>.title` and `<name>.do`; it may also have `sources`
-        (a sequence of `Source`) and `next` (names of pages that follow).
+        (a sequence of `Source`) and `next` (names of pages that follow). A page without a player
+        draws itself with `body(session, pages)`.
     session : Session
         Scenario and language.
     pages : mapping of str to st.Page
@@ -45,9 +46,17 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     st.title(words(f"{view.name}.title"), anchor=False)
     st.html(f'<p class="do">{escape(words(f"{view.name}.do"))}</p>')
     notices(session)
-    player(view, session.scenario, words, on_values=store_values)
+    if has_player(view):
+        player(view, session.scenario, words, on_values=store_values)
+    else:
+        view.body(session, pages)
     sources(view, session)
     next_pages(view, session, pages)
+
+
+def has_player(view: View) -> bool:
+    """Say whether a page's figures are the player's, which sliders move."""
+    return hasattr(view, "describe")
 
 
 def notices(session: Session) -> None:

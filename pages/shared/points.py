@@ -15,7 +15,7 @@ from physics.chips import chip
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
 
-PICKED = ("model", "chip", "tp", "weights", "kv", "efficiency")
+PICKED = ("model", "chip", "tp", "weights", "kv", "efficiency", "versus", "price")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,8 @@ class Points:
     bandwidth: np.ndarray
     flops: np.ndarray
     efficiency: str
+    versus: str
+    price: float | None
 
     def __len__(self) -> int:
         return len(self.prompt)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pages.shared.notices import Notice, shortened
 from physics.chips import Chip, chip, chips
 from physics.errors import InputError, nearest_names
-from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
+from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice, Number
 
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
@@ -26,6 +26,11 @@ FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND = 1e12
 
 # Parameters that a link may carry and that are no part of the scenario.
 OTHER_PARAMETERS = frozenset({"lang", "lecture", "embed", "embed_options", "v", "theme", "time"})
+
+# Options of single pages, which the command does not have.
+DEFAULT_VERSUS = "h20"  # little arithmetic, much bandwidth: the opposite of most chips
+PAGE_OPTIONS = {"price": Number("price", 0.001, 1000, None, "USD per chip-hour", whole=False)}
+_ALL_OPTIONS = OPTIONS | PAGE_OPTIONS
 
 # A name less alike than this is no slip of the pen: the default is used.
 ALIKE = 0.6
@@ -53,6 +58,10 @@ class Scenario:
         Dense bf16 peak of one chip [TFLOP/s]; None: the chip's own.
     efficiency : str
         'ideal' or 'typical'.
+    versus : str
+        Slug of a second chip, for pages that compare two.
+    price : float or None
+        What one chip costs [USD per hour]; None: not said.
 
     Examples
     --------
@@ -71,9 +80,11 @@ class Scenario:
     bandwidth: float | None = None
     flops: float | None = None
     efficiency: str = OPTIONS["efficiency"].default
+    versus: str = DEFAULT_VERSUS
+    price: float | None = None
 
     def __post_init__(self) -> None:
-        for name, option in OPTIONS.items():
+        for name, option in _ALL_OPTIONS.items():
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, option.parse(value))
@@ -126,7 +137,7 @@ class Scenario:
                 fields[name] = _nearest(name, text)
                 used = fields[name]
                 if used is None:
-                    used = own_figures(chip(_chip_of(texts)))[name]
+                    used = own_figures(chip(_chip_of(texts))).get(name, "–")
                 notices.append(Notice(name, shortened(text), url_text(used)))
         scenario = cls(**fields)
         if scenario.tp > 1 and chip(scenario.chip).link is None:
@@ -207,8 +218,8 @@ def _last(value: str | Iterable[str]) -> str:
 
 
 def _parse(name: str, text: str) -> str | float:
-    if name in OPTIONS:
-        return OPTIONS[name].parse(text)
+    if name in _ALL_OPTIONS:
+        return _ALL_OPTIONS[name].parse(text)
     known = _slugs(name)
     slug = text.strip().casefold()
     if slug not in known:
@@ -217,7 +228,7 @@ def _parse(name: str, text: str) -> str | float:
 
 
 def _nearest(name: str, text: str) -> str | float | None:
-    option = OPTIONS.get(name)
+    option = _ALL_OPTIONS.get(name)
     if option is None or isinstance(option, Choice):
         # difflib takes a time that grows with the square of the length.
         text = shortened(text)
@@ -232,7 +243,7 @@ def _nearest_slug(name: str, text: str) -> str:
 
 
 def _slugs(name: str) -> Iterable[str]:
-    if name == "chip":
+    if name != "model":
         return chips()
     from physics import catalogue
 

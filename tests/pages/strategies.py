@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pages.shared.scenario import Scenario
+from pages.shared.scenario import PAGE_OPTIONS, Scenario
 from physics.catalogue import models
 from physics.chips import chips
 from physics.options import FORMATS, OPTIONS
 
 
 def within(name: str) -> st.SearchStrategy:
-    option = OPTIONS[name]
+    option = (OPTIONS | PAGE_OPTIONS)[name]
     if option.whole:
         return st.integers(int(option.minimum), int(option.maximum))
     return st.none() | st.floats(option.minimum, option.maximum)
@@ -29,5 +29,9 @@ scenarios = st.builds(
     weights=st.sampled_from(OPTIONS["weights"].values),
     kv=st.sampled_from(FORMATS),
     efficiency=st.sampled_from(["ideal", "typical"]),
-    **{name: within(name) for name in ("prompt", "output", "batch", "tp", "bandwidth", "flops")},
+    versus=st.sampled_from(list(chips())),
+    **{
+        name: within(name)
+        for name in ("prompt", "output", "batch", "tp", "bandwidth", "flops", "price")
+    },
 ).map(joinable)

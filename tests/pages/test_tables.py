@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from app import VIEWS
+from pages.shared.frame import has_player
 from pages.shared.house import house
 from pages.shared.language import LANGUAGES
 from pages.shared.player.table import build_table
@@ -16,7 +17,7 @@ from physics.kv_cache import kv_bytes_per_sequence
 from physics.predict import parse_question, predict
 from tests.browser.player_page import value_at
 
-HOUSE = house(VIEWS)
+HOUSE = house(view for view in VIEWS if has_player(view))
 SCENARIOS = [
     {},
     {"model": "mixtral-8x7b", "tp": "2", "batch": "16", "efficiency": "typical"},
