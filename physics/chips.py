@@ -66,14 +66,19 @@ class Chip:
         """Return the dense peak at which matrices in `weight_format` are multiplied [FLOP/s].
 
         int4 and fp4 are weight-only formats here: they are expanded to bf16 before they are
-        multiplied. fp8 and int8 use their own units where the chip has faster ones, else bf16.
+        multiplied. fp8, int8 and nvfp4 (activations in four bits too) use their own units where
+        the chip has faster ones, else bf16.
 
         Examples
         --------
         >>> chip("h100-sxm").peak("fp8") / 1e12, chip("a100-sxm-80gb").peak("fp8") / 1e12
         (1979.0, 312.0)
         """
-        own = {"fp8": self.fp8_flop_per_second, "int8": self.int8_flop_per_second}
+        own = {
+            "fp8": self.fp8_flop_per_second,
+            "int8": self.int8_flop_per_second,
+            "nvfp4": self.fp4_flop_per_second,
+        }
         return max(self.bf16_flop_per_second, own.get(weight_format) or 0.0)
 
     def custom(self, *, bandwidth: float | None = None, flops: float | None = None) -> Chip:

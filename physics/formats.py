@@ -14,6 +14,7 @@ BITS_PER_ELEMENT = {
     "q8_0": 8.0 + 16 / 32,  # a 16-bit scale for each group of 32 (llama.cpp)
     "int4": 4.0 + 16 / 128,  # a 16-bit scale for each group of 128 (AWQ, GPTQ)
     "q4_0": 4.0 + 16 / 32,  # a 16-bit scale for each group of 32 (llama.cpp)
+    "nvfp4": 4.0 + 8 / 16,  # an 8-bit scale for each group of 16 (NVIDIA)
     "fp4": 4.0 + 8 / 32,  # an 8-bit scale for each group of 32 (OCP MXFP4)
 }
 """Bits of one stored element, its share of the scales included."""

@@ -10,45 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from physics.architecture import Architecture
 from physics.chips import Chip
+from physics.efficiency import IDEAL, Efficiency
 from physics.errors import InputError
 from physics.formats import BITS_PER_ELEMENT, PUBLISHED
+from physics.typical import DEFAULT_ENGINE, typical
 
-
-@dataclass(frozen=True)
-class Efficiency:
-    """How far real kernels stay below the data sheet.
-
-    Attributes
-    ----------
-    compute, memory : float
-        Fraction of peak FLOP/s and of peak bandwidth that a large kernel reaches.
-    launch_seconds : float
-        Fixed time of each operator [s].
-    all_reduce_seconds : float
-        Fixed time of each all-reduce [s].
-    """
-
-    compute: ArrayLike = 1.0
-    memory: ArrayLike = 1.0
-    launch_seconds: ArrayLike = 0.0
-    all_reduce_seconds: ArrayLike = 0.0
-
-
-IDEAL = Efficiency()
-"""The data sheet taken at its word: a bound that no real system beats."""
-
-TYPICAL = Efficiency(compute=0.75, memory=0.82, launch_seconds=9e-6, all_reduce_seconds=12e-6)
-"""Common values of current data-centre GPUs; the same for every chip and engine.
-
-Efficiencies: medians over kernels measured on A100, H100, H200 and B200 (aiconfigurator-core
-0.12): large bf16 matrix products reach 0.71 to 0.81 of the peak, products with few rows 0.67 to
-0.81 of the bandwidth, attention up to 0.91 of it. Fixed times: the pair that fits 426 measured
-TPOT of dense models best (Llama-3.1 8B and 70B, Qwen3 32B on H100, H200 and B200 under
-TensorRT-LLM, vLLM and SGLang; the same source), with the other requests' prefill interleaved:
-median error 9 % on these very rows. A launch stands for an engine's overhead too.
-"""
-
-EFFICIENCIES = {"ideal": IDEAL, "typical": TYPICAL}
+EFFICIENCIES = ("ideal", "typical")
 
 
 @dataclass(frozen=True)
@@ -114,6 +81,7 @@ def machine(
     architecture: Architecture | None = None,
     tp: int = 1,
     efficiency: str | Efficiency = "ideal",
+    engine: str = DEFAULT_ENGINE,
     bandwidth: ArrayLike | None = None,
     flops: ArrayLike | None = None,
 ) -> Machine:
@@ -129,6 +97,9 @@ def machine(
     tp : int
         Number of chips.
     efficiency : {'ideal', 'typical'} or Efficiency
+        'typical': as measured for the chip and the engine, or for their like.
+    engine : str
+        The serving engine of a typical machine, one of `physics.typical.engines`.
     bandwidth, flops : array_like, optional
         Bandwidth [B/s] and bf16 peak [FLOP/s] in place of the chip's own; other formats' peaks
         move with the bf16 one.
@@ -169,8 +140,14 @@ def machine(
         capacity=chip.capacity,
         link=chip.link,
         tp=tp,
-        efficiency=EFFICIENCIES[efficiency] if isinstance(efficiency, str) else efficiency,
+        efficiency=_efficiency(chip, efficiency, engine, weights),
     )
+
+
+def _efficiency(chip: Chip, efficiency: str | Efficiency, engine: str, weights: str) -> Efficiency:
+    if isinstance(efficiency, Efficiency):
+        return efficiency
+    return typical(chip, engine, weights) if efficiency == "typical" else IDEAL
 
 
 def read_seconds(size: ArrayLike, machine: Machine) -> NDArray[np.float64]:

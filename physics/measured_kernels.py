@@ -268,28 +268,41 @@ def _kernels(rows: Sequence[dict[str, str]]) -> Kernels:
     )
 
 
-def kernel_efficiency(slug: str) -> tuple[float, float] | None:
-    """Return the shares of a chip's peak and bandwidth that large kernels reach.
+def compute_efficiency(slug: str, dtype: str = "bf16") -> float | None:
+    """Return the share of a chip's peak that its large matrix products in a format reach.
 
-    Medians over its bf16 matrix products, whatever the engine: FLOP/s over the peak at
-    `MANY_ROWS` rows and more, bytes/s over the bandwidth at `FEW_ROWS` rows and fewer.
-
-    Returns
-    -------
-    tuple of float, or None
-        Compute and memory; None for a chip without measured kernels.
+    The median at `MANY_ROWS` rows and more, all engines together; None where none was measured.
 
     Examples
     --------
-    >>> [round(share, 2) for share in kernel_efficiency("h100-sxm")]
-    [0.79, 0.81]
+    >>> round(compute_efficiency("h100-sxm"), 2), round(compute_efficiency("h100-sxm", "fp8"), 2)
+    (0.79, 0.63)
     """
-    products = _products(slug, "bf16")
-    if not products:
-        return None
-    compute = np.concatenate([one.compute_share[one.rows >= MANY_ROWS] for one in products])
-    memory = np.concatenate([one.memory_share[one.rows <= FEW_ROWS] for one in products])
-    return float(np.median(compute)), float(np.median(memory))
+    shares = [one.compute_share[one.rows >= MANY_ROWS] for one in _products(slug, dtype)]
+    found = np.concatenate(shares) if shares else np.empty(0)
+    return float(np.median(found)) if found.size else None
+
+
+def memory_efficiency(slug: str) -> float | None:
+    """Return the share of a chip's bandwidth that its large kernels reach.
+
+    The median, over its bf16 products at `FEW_ROWS` rows and fewer and its bf16 decode attentions,
+    of the best share that each reaches: smaller sizes fall short by a fixed time, which is another
+    constant (`physics.typical`). None for a chip without measured kernels.
+
+    Examples
+    --------
+    >>> round(memory_efficiency("h100-sxm"), 2)
+    0.84
+    """
+    streams = [one.memory_share[one.rows <= FEW_ROWS] for one in _products(slug, "bf16")]
+    streams += [
+        one.memory_share
+        for one in measured_kernels(slug)
+        if (one.operation, one.dtype) == (DECODE, "bf16")
+    ]
+    best = [share.max() for share in streams if share.size]
+    return float(np.median(best)) if best else None
 
 
 def _products(slug: str, dtype: str) -> list[Kernels]:

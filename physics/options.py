@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from physics.errors import InputError, nearest_names
 from physics.formats import BITS_PER_ELEMENT, PUBLISHED
+from physics.typical import DEFAULT_ENGINE, engines
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ OPTIONS: dict[str, Number | Choice] = {
         Number("bandwidth", 1, 100_000_000, None, "GB/s", whole=False),
         Number("flops", 0.01, 1_000_000, None, "TFLOP/s", whole=False),
         Choice("efficiency", ("ideal", "typical"), "ideal"),
+        Choice("engine", engines(), DEFAULT_ENGINE),
     )
 }
 

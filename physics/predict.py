@@ -12,6 +12,7 @@ import numpy as np
 from physics.architecture import Architecture
 from physics.catalogue import model, models
 from physics.chips import Chip, chip
+from physics.concurrency import concurrent
 from physics.config import read_config
 from physics.errors import UnknownName
 from physics.formats import PUBLISHED, WEIGHT_ONLY
@@ -20,9 +21,9 @@ from physics.limits import critical_batch, critical_context
 from physics.machine import Machine, machine, side_by_side
 from physics.memory import Nearest, bytes_short, max_batch, nearest_that_fits, weight_bytes
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS
-from physics.request import request
 from physics.roofline import ridge_flop_per_byte
 from physics.step import Step
+from physics.typical import kernels_basis
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Question:
     bandwidth: Any = None
     flops: Any = None
     efficiency: str = OPTIONS["efficiency"].default
+    engine: str = OPTIONS["engine"].default
 
     def architecture(self) -> Architecture:
         """Return the model: a slug of the catalogue or a path to a config.json."""
@@ -60,6 +62,7 @@ class Question:
             architecture=self.architecture() if self.weights == PUBLISHED else None,
             tp=self.tp,
             efficiency=self.efficiency,
+            engine=self.engine,
             bandwidth=None if self.bandwidth is None else np.multiply(self.bandwidth, 1e9),
             flops=None if self.flops is None else np.multiply(self.flops, 1e12),
         )
@@ -187,7 +190,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
     formats = {"weights": question.weights, "kv": question.kv}
     tokens = np.add(question.prompt, question.output)
     short = bytes_short(architecture, machine_, batch=question.batch, tokens=tokens, **formats)
-    asked = request(
+    steady = concurrent(
         architecture,
         machine_,
         prompt=question.prompt,
@@ -195,6 +198,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         batch=question.batch,
         **formats,
     )
+    asked = steady.together
     fits = short == 0
 
     def timed(value: Any) -> Any:
@@ -207,6 +211,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         "weights": question.weights,
         "kv": question.kv,
         "efficiency": question.efficiency,
+        "engine": question.engine,
         "prompt": question.prompt,
         "output": question.output,
         "batch": question.batch,
@@ -244,6 +249,7 @@ def _answer(question: Question, architecture: Architecture, machine_: Machine) -
         ),
         "ttft_s": timed(asked.ttft_seconds),
         "tpot_s": timed(asked.tpot_seconds),
+        "tpot_concurrent_s": timed(steady.tpot_seconds),
         "e2e_s": timed(asked.e2e_seconds),
         "tokens_per_s_user": timed(asked.tokens_per_second_user),
         "tokens_per_s_system": timed(asked.tokens_per_second_system),
@@ -297,6 +303,11 @@ def _notes(question: Question, architecture: Architecture, chip_: Chip) -> list[
         notes.append(f"figures of {chip_.slug} were not re-read at their source")
     if question.bandwidth is not None or question.flops is not None:
         notes.append(f"custom chip, starting from {chip_.slug}")
+    if question.efficiency == "typical" and kernels_basis(chip_) != "chip":
+        notes.append(
+            f"kernels of {chip_.slug} were not measured: the median of "
+            + ("its class" if kernels_basis(chip_) == "class" else "all measured chips")
+        )
     arithmetic = question.weights
     if question.weights == PUBLISHED:
         arithmetic = architecture.quantisation.arithmetic

@@ -197,7 +197,7 @@ def step(
     """Compute one forward pass over `batch` sequences.
 
     Each operator takes max(FLOP / (peak e_c), bytes / (bandwidth e_m)) + launch; with several
-    chips, two all-reduces a layer take 2 (t - 1) / t bytes / link + latency each.
+    chips, two all-reduces a layer take 2 (t - 1) / t bytes / (link e_l) + latency each.
 
     Parameters
     ----------
@@ -268,13 +268,17 @@ def step(
     )
     for row, work in enumerate(works):
         low[row] = work.low_precision
-    peak = np.where(low, machine.peak, machine.attention_peak) * efficiency.compute
+    peak = np.where(
+        low,
+        machine.peak * np.asarray(efficiency.low_precision_compute),
+        machine.attention_peak * np.asarray(efficiency.compute),
+    )
     counts = np.reshape([float(work.count) for work in works], column)
     all_reduce = np.reshape([work.name == "all_reduce" for work in works], column)
     moved = weight_bytes + kv_bytes
     moved += activation_bytes
     tp = np.asarray(machine.tp)
-    link_seconds = link_bytes / (np.inf if machine.link is None else machine.link)
+    link = np.inf if machine.link is None else machine.link * np.asarray(efficiency.link)
     return Step(
         names=tuple(work.name for work in works),
         flop_by_operator=flop * tp,
@@ -283,7 +287,7 @@ def step(
         activation_bytes_by_operator=activation_bytes * tp,
         compute_seconds=flop / peak,
         memory_seconds=moved / (machine.bandwidth * np.asarray(efficiency.memory)),
-        communication_seconds=link_seconds
+        communication_seconds=link_bytes / link
         + np.where(all_reduce & (tp > 1), efficiency.all_reduce_seconds * counts, 0.0),
         launch_seconds=np.broadcast_to(
             np.where(all_reduce, 0.0, efficiency.launch_seconds * counts), flop.shape

@@ -65,6 +65,7 @@ class Case:
             architecture=self.architecture,
             tp=points.tp,
             efficiency=points.efficiency,
+            engine=points.engine,
             bandwidth=bandwidth * 1e9,
             flops=flops * 1e12,
         )

@@ -17,6 +17,14 @@ from physics.chips import Chip, chip, chips
 from physics.formats import PUBLISHED
 from physics.kv_cache import kv_bytes_per_token
 from physics.options import FORMATS, OPTIONS
+from physics.typical import kernels_basis, typical
+
+ENGINE_NAMES = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "tensorrt-llm": "TensorRT-LLM",
+    "vllm-2023": "vLLM (2023)",
+}
 
 TENSOR_PARALLEL = (1, 2, 4, 8, 16, 32, 64)
 
@@ -226,6 +234,51 @@ def _machine(scenario: Scenario, words: Words) -> None:
             help=words("controls.efficiency_help"),
             format_func=efficiency.get,
         )
+    if scenario.efficiency == "typical":
+        _engine(scenario, words)
+
+
+def _engine(scenario: Scenario, words: Words) -> None:
+    _picker(
+        "engine",
+        scenario.engine,
+        OPTIONS["engine"].values,
+        label=words("controls.engine"),
+        help=words("controls.engine_help"),
+        format_func=lambda name: engine_text(name, words),
+    )
+    st.html(f'<p class="details">{escape(typical_text(scenario, words))}</p>')
+
+
+def engine_text(name: str, words: Words) -> str:
+    """Return an engine's name as its makers write it.
+
+    Examples
+    --------
+    >>> engine_text("tensorrt-llm", Words("en"))
+    'TensorRT-LLM'
+    """
+    return words("engine.other") if name == "other" else ENGINE_NAMES.get(name, name)
+
+
+def typical_text(scenario: Scenario, words: Words) -> str:
+    """Say what a typical machine reaches, and what that rests on.
+
+    Examples
+    --------
+    >>> typical_text(Scenario(efficiency="typical"), Words("en"))
+    'Kernels measured on this chip: 79% of the peak, 84% of the bandwidth.'
+    """
+    the_chip = chip(scenario.chip)
+    weights = scenario.weights
+    if weights == PUBLISHED:
+        weights = models()[scenario.model].quantisation.arithmetic
+    reached = typical(the_chip, scenario.engine, weights)
+    return words(
+        f"controls.typical_{kernels_basis(the_chip)}",
+        compute=numbers.percent(reached.low_precision_compute, words, digits=2),
+        memory=numbers.percent(reached.memory, words, digits=2),
+    )
 
 
 def _versus(scenario: Scenario, words: Words) -> None:

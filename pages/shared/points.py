@@ -15,7 +15,17 @@ from physics.chips import chip
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
 
-PICKED = ("model", "chip", "tp", "weights", "kv", "efficiency", "versus", "price")
+PICKED = (
+    "model",
+    "chip",
+    "tp",
+    "weights",
+    "kv",
+    "efficiency",
+    "engine",
+    "versus",
+    "price",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +47,7 @@ class Points:
     bandwidth: np.ndarray
     flops: np.ndarray
     efficiency: str
+    engine: str
     versus: str
     price: float | None
 

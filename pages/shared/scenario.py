@@ -58,6 +58,8 @@ class Scenario:
         Dense bf16 peak of one chip [TFLOP/s]; None: the chip's own.
     efficiency : str
         'ideal' or 'typical'.
+    engine : str
+        The serving engine of a typical machine.
     versus : str
         Slug of a second chip, for pages that compare two.
     price : float or None
@@ -80,6 +82,7 @@ class Scenario:
     bandwidth: float | None = None
     flops: float | None = None
     efficiency: str = OPTIONS["efficiency"].default
+    engine: str = OPTIONS["engine"].default
     versus: str = DEFAULT_VERSUS
     price: float | None = None
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from physics.chips import chips
-from physics.machine import IDEAL, TYPICAL, machine
+from physics.machine import machine
 from tests.physics.strategies import (
     batches,
     both_phases,
@@ -40,8 +40,8 @@ def test_parts_sum_to_totals(architecture, on, tp, weights, kv, batch, length, e
 def test_typical_takes_no_less_than_ideal(architecture, on, tp, batch, length):
     tp = tp if on.link else 1
     ideal, typical = (both_phases(architecture, machine(on, tp=tp, efficiency=each), batch, length)
-                      for each in (IDEAL, TYPICAL))
+                      for each in ("ideal", "typical"))
     for best, real in zip(ideal, typical, strict=True):
         assert real.seconds_sum > best.seconds_sum
-        assert real.seconds_overlap > best.seconds_overlap
+        assert real.seconds_overlap >= best.seconds_overlap  # equal where the link alone binds
         assert (real.flop, real.bytes) == (best.flop, best.bytes)
