@@ -8,15 +8,23 @@ import numpy as np
 
 from pages.shared import colours, numbers
 from pages.shared.case import Case, pick, whole
-from pages.shared.figures import phase_map, shift
+from pages.shared.figures import phase_map, product, shift
 from pages.shared.language import Words
-from pages.shared.player.view import Column, Description, Readout, Section, Sweep
+from pages.shared.measured import KERNEL_SOURCES, engine, measured, none_measured, with_source
+from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from physics.frontier import compute_bound_batch, linear_crossing_batch
 from physics.limits import critical_batch, critical_context, plateau_intensity
+from physics.measured_kernels import (
+    Kernels,
+    ideal_product_seconds,
+    measured_ridge,
+    ridge_range,
+    rows_at_intensity,
+)
 from physics.memory import max_batch
 from physics.roofline import ridge_flop_per_byte
 from physics.step import decode
@@ -35,16 +43,20 @@ class DecodeShift:
         ),
         Source("Recasens et al.: Mind the memory gap (2025)", "https://arxiv.org/abs/2503.08311"),
         Source("Opportunistic expert activation (2025)", "https://arxiv.org/abs/2511.02237"),
+        *KERNEL_SOURCES,
     )
 
     def describe(self, scenario: Scenario, language: Words) -> Description:
         """Say what stands on the page."""
         words = language
+        figures = [
+            shift.skeleton(_shift_texts(words), words.separators),
+            phase_map.skeleton(_map_texts(words), words.separators),
+        ]
+        if measured(scenario):
+            figures.append(product.skeleton(_product_texts(words), words.separators))
         return Description(
-            figures=(
-                shift.skeleton(_shift_texts(words), words.separators),
-                phase_map.skeleton(_map_texts(words), words.separators),
-            ),
+            figures=figures,
             readouts=(
                 Readout("intensity", words("decode-shift.intensity"), colours.DECODE.colour),
                 Readout("crossing", words("decode-shift.crossing"), colours.WEIGHTS.colour),
@@ -55,6 +67,7 @@ class DecodeShift:
             play=Sweep(self.sliders, "batch"),
             words=player_words(words),
             sections=(
+                Section(words("measured.title"), "measured"),
                 Section(words("section.formula"), "formula"),
                 Section(words("section.honest"), "honest"),
                 Section(words("section.takeaway"), "takeaway"),
@@ -113,6 +126,7 @@ class DecodeShift:
                 words.each("decode-shift.critical_label", write),
                 _map_texts(words),
             ),
+            **_measured_columns(case, words),
             "t/intensity": words.each("decode-shift.intensity_readout", write),
             "t/crossing": words.each("decode-shift.crossing_readout", write),
             "t/critical": words.each("decode-shift.critical_readout", write),
@@ -156,6 +170,96 @@ def _map_texts(words: Words) -> phase_map.Texts:
         critical=words("decode-shift.critical"),
         here=words("term.here"),
     )
+
+
+def _product_texts(words: Words) -> product.Texts:
+    return product.Texts(
+        rows_axis=words("decode-shift.rows_axis"),
+        seconds_axis=words("decode-shift.seconds_axis"),
+        ideal=words("decode-shift.ideal"),
+        measured=words("decode-shift.measured"),
+        here=words("term.here"),
+        ridge=words("term.ridge"),
+        measured_ridge=words("decode-shift.measured_ridge"),
+    )
+
+
+def _measured_columns(case: Case, words: Words) -> dict[str, Column]:
+    """Return one matrix product of the chip, timed, and the ridge that it shows."""
+    found = measured(case.points)
+    if found is None:
+        return {"t/measured": Same(none_measured(case.chip.slug, words))}
+    kernels, machine, batch = found.product, case.machine, case.points.batch
+    # The peak of the kernel's format, which need not be that of the weights.
+    peak = machine.peak if kernels.dtype == "fp8" else machine.attention_peak
+    peak, bandwidth = np.broadcast_arrays(peak, machine.bandwidth)
+    ridge = ridge_flop_per_byte(peak, bandwidth)
+    least = ideal_product_seconds(batch, *kernels.shape, kernels.dtype, peak, bandwidth)
+    write = _measured_write(case, kernels, words) | {
+        "ridge": numbers.flop_per_byte(ridge, words),
+        "least": numbers.seconds(least, words),
+    }
+    text = pick(
+        kernels.at_rows(batch) == 0,
+        words.each("decode-shift.measured_first", write),
+        words.each("decode-shift.measured_later", write),
+    )
+    others = ridge_range(kernels.chip, kernels.dtype)
+    key = "measured_ridges" if others[0] < others[1] else "measured_only"
+    return {
+        **product.columns(
+            kernels,
+            peak,
+            bandwidth,
+            batch,
+            measured_ridge(kernels),
+            _product_texts(words),
+            words.each("decode-shift.ideal_ridge_label", write),
+            words.each("decode-shift.measured_ridge_label", write),
+            words.each("decode-shift.least_label", write),
+        ),
+        "t/measured": with_source(
+            case,
+            [
+                f"{a} {b}"
+                for a, b in zip(text, words.each(f"decode-shift.{key}", write), strict=True)
+            ],
+            [kernels],
+            words,
+        ),
+        "t/alt_product": words.each("decode-shift.alt_product", write),
+    }
+
+
+def _measured_write(case: Case, kernels: Kernels, words: Words) -> dict[str, list[str]]:
+    at, count = kernels.at_rows(case.points.batch), len(case.points)
+    knee = kernels.at_rows(
+        rows_at_intensity(kernels.data_sheet_ridge, *kernels.shape, kernels.dtype)
+    )
+    low, high = ridge_range(kernels.chip, kernels.dtype)
+    inputs, outputs = numbers.number(list(kernels.shape), words)
+    same = {
+        "chip": case.chip.name,
+        "engine": engine(kernels),
+        "dtype": kernels.dtype,
+        "inputs": inputs,
+        "outputs": outputs,
+        "first": numbers.seconds(float(kernels.seconds[0]), words),
+        "knee": numbers.number(int(kernels.rows[knee]), words),
+        "over": numbers.multiple(float((kernels.seconds / kernels.least_seconds)[knee]), words),
+        "compute": numbers.percent(float(kernels.compute_share.max()), words, digits=2),
+        "memory": numbers.percent(kernels.streaming_share, words, digits=2),
+        "measured": numbers.flop_per_byte(measured_ridge(kernels), words),
+        "sheet": numbers.flop_per_byte(kernels.data_sheet_ridge, words),
+        "low": numbers.number(low, words),
+        "high": numbers.flop_per_byte(high, words),
+    }
+    return {name: [text] * count for name, text in same.items()} | {
+        "rows": numbers.number(kernels.rows[at].astype(int).tolist(), words),
+        "time": numbers.seconds(kernels.seconds[at], words),
+        "longer": numbers.multiple(kernels.seconds[at] / kernels.seconds[0], words),
+        "work": numbers.multiple(kernels.flop[at] / kernels.flop[0], words),
+    }
 
 
 def _sentences(case: Case, write: dict[str, list[str]], words: Words) -> list[str]:

@@ -10,12 +10,21 @@ from pages.shared import colours, numbers
 from pages.shared.case import Case, or_misfit, pick
 from pages.shared.figures import experts, parts, roofline
 from pages.shared.language import Words
-from pages.shared.player.view import Column, Description, Readout, Section, Sweep
+from pages.shared.measured import (
+    KERNEL_SOURCES,
+    Measured,
+    engine,
+    measured,
+    none_measured,
+    with_source,
+)
+from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from physics.limits import compute_bound_prompt
+from physics.measured_kernels import DECODE, PREFILL, PRODUCT, Kernels
 from physics.operators import distinct_experts
 from physics.roofline import ridge_flop_per_byte
 from physics.step import Step
@@ -39,6 +48,7 @@ class Roofline:
             "NVIDIA: GPU performance background",
             "https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/",
         ),
+        *KERNEL_SOURCES,
     )
 
     def describe(self, scenario: Scenario, language: Words) -> Description:
@@ -46,8 +56,9 @@ class Roofline:
         words = language
         show_all = scenario.tp > 1 or scenario.efficiency != "ideal"
         mixture = scenario.model_architecture().experts
+        found = measured(scenario)
         figures = [
-            roofline.skeleton(_roofline_texts(words), words.separators),
+            roofline.skeleton(_roofline_texts(words), words.separators, found.all if found else ()),
             parts.skeleton(_parts_texts(words), words.separators, show_all=show_all),
         ]
         if mixture:
@@ -66,6 +77,7 @@ class Roofline:
             words=player_words(words),
             sections=(
                 Section(words("section.formula"), "formula"),
+                Section(words("measured.title"), "measured"),
                 Section(words("section.honest"), "honest"),
                 Section(words("section.takeaway"), "takeaway"),
             ),
@@ -76,6 +88,7 @@ class Roofline:
         case = Case(points)
         asked, machine = case.request, case.machine
         ridge = ridge_flop_per_byte(machine.peak, machine.bandwidth)
+        found = measured(points)
 
         return {
             **roofline.columns(
@@ -93,10 +106,12 @@ class Roofline:
                 ],
                 (_operator_names(asked.prefill, language), _operator_names(asked.decode, language)),
                 case.fits,
+                [(one, _sizes(one, language)) for one in (found.all if found else ())],
             ),
             **parts.columns(asked.prefill, asked.decode, case.fits),
             **_expert_columns(case, language),
             **_words(case, ridge, language),
+            "t/measured": _measured_words(case, found, language),
         }
 
 
@@ -114,6 +129,8 @@ def _roofline_texts(words: Words) -> roofline.Texts:
         bandwidth_roof=words("roofline.bandwidth_roof"),
         compute_roof=words("roofline.compute_roof"),
         ridge=words("term.ridge"),
+        measured_key=words("roofline.measured_key"),
+        measured={kind: words(f"roofline.mark_{kind}") for kind in (PRODUCT, DECODE, PREFILL)},
     )
 
 
@@ -172,6 +189,55 @@ def _expert_columns(case: Case, words: Words) -> dict[str, Column]:
 
 def _operator_names(step: Step, words: Words) -> list[str]:
     return [words(f"operator.{step.names[index]}") for index in np.flatnonzero(step.computes)]
+
+
+def _sizes(kernels: Kernels, words: Words) -> list[str]:
+    """Write the size of each of the kernels, as it is shown over its mark."""
+    sizes = numbers.number(kernels.rows.astype(int).tolist(), words)
+    return words.each(f"roofline.size_{kernels.operation}", {"size": sizes})
+
+
+def _measured_words(case: Case, found: Measured | None, words: Words) -> Column:
+    """Say what was measured, what it shows, and who measured it."""
+    if found is None:
+        return Same(none_measured(case.chip.slug, words))
+    texts = [
+        words(f"roofline.measured_{one.operation}", **_figures(one, words)) for one in found.all
+    ]
+    text = words(
+        "roofline.measured",
+        chip=case.chip.name,
+        kernels="<br>".join(texts),
+    )
+    return with_source(case, [text] * len(case.points), found.all, words)
+
+
+def _figures(kernels: Kernels, words: Words) -> dict[str, str]:
+    """Write what is said of measured kernels: their sizes, and the best that they reach."""
+    few, most = numbers.number([int(kernels.rows[0]), int(kernels.rows[-1])], words)
+    best = kernels.performance.argmax()
+    written = {
+        "engine": engine(kernels),
+        "dtype": kernels.dtype,
+        "few": few,
+        "most": most,
+        "compute": numbers.percent(float(kernels.compute_share[best]), words, digits=2),
+    }
+    if kernels.operation == PRODUCT:
+        inputs, outputs = numbers.number(list(kernels.shape), words)
+        return written | {
+            "inputs": inputs,
+            "outputs": outputs,
+            "memory": numbers.percent(kernels.streaming_share, words, digits=2),
+        }
+    heads, kv_heads, _ = kernels.shape
+    return written | {
+        "heads": numbers.number(heads, words),
+        "kv_heads": numbers.number(kv_heads, words),
+        "tokens": numbers.tokens(float(kernels.tokens[best]), words),
+        "intensity": numbers.flop_per_byte(float(kernels.intensity[best]), words),
+        "memory": numbers.percent(float(kernels.memory_share[best]), words, digits=2),
+    }
 
 
 def _words(case: Case, ridge: np.ndarray, words: Words) -> dict[str, Column]:

@@ -107,6 +107,11 @@ class Kernels:
         return chip(self.chip).peak(self.dtype if self.operation == PRODUCT else "bf16")
 
     @property
+    def least_seconds(self) -> Array:
+        """The data sheet's bound: max(FLOP / peak, bytes / bandwidth) [s]."""
+        return np.maximum(self.flop / self.peak, self.bytes / chip(self.chip).bandwidth)
+
+    @property
     def compute_share(self) -> Array:
         """Share of the chip's peak that is achieved."""
         return self.performance / self.peak
@@ -115,6 +120,27 @@ class Kernels:
     def memory_share(self) -> Array:
         """Share of the chip's bandwidth that is achieved."""
         return self.traffic / chip(self.chip).bandwidth
+
+    @property
+    def streaming(self) -> float:
+        """Median memory traffic at `FEW_ROWS` rows and fewer [B/s]; 0 if not measured there."""
+        few = self.traffic[self.rows <= FEW_ROWS]
+        return float(np.median(few)) if few.size else 0.0
+
+    @property
+    def streaming_share(self) -> float:
+        """Share of the chip's bandwidth at which weights are streamed."""
+        return self.streaming / chip(self.chip).bandwidth
+
+    @property
+    def data_sheet_ridge(self) -> float:
+        """Ridge of the chip's data sheet for this kernel [FLOP/B]."""
+        return self.peak / chip(self.chip).bandwidth
+
+    def at_rows(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return the index of the measurement nearest to some rows, by ratio."""
+        asked = np.log(np.asarray(rows, dtype=float))[..., None]
+        return np.abs(asked - np.log(self.rows)).argmin(axis=-1)
 
     @property
     def queries_per_key(self) -> float:
@@ -161,6 +187,26 @@ def rows_at_intensity(
     lead = flop / np.asarray(intensity, dtype=float) - (one - none)
     with np.errstate(divide="ignore"):
         return np.where(lead > 0, none / np.maximum(lead, 0.0), np.inf)
+
+
+def ideal_product_seconds(
+    rows: ArrayLike,
+    inputs: int,
+    outputs: int,
+    dtype: str,
+    peak: ArrayLike,
+    bandwidth: ArrayLike,
+) -> Array:
+    """Return the least time of a matrix product: max(FLOP / peak, bytes / bandwidth) [s].
+
+    Examples
+    --------
+    >>> one, many = ideal_product_seconds([1, 4096], 8192, 8192, "bf16", 989e12, 3350e9) * 1e6
+    >>> round(float(one), 1), round(float(many), 1)
+    (40.1, 555.9)
+    """
+    flop, size = product_work(rows, inputs, outputs, dtype)
+    return np.maximum(flop / peak, size / bandwidth)
 
 
 def attention_work(
@@ -311,12 +357,6 @@ def _products(slug: str, dtype: str) -> list[Kernels]:
     ]
 
 
-def _streaming(kernels: Kernels) -> float:
-    """Median memory traffic at few rows [B/s]; 0 if it was not measured there."""
-    few = kernels.traffic[kernels.rows <= FEW_ROWS]
-    return float(np.median(few)) if few.size else 0.0
-
-
 @cache
 def fastest_product(slug: str, dtype: str = "bf16") -> Kernels | None:
     """Return the matrix product that streams its weights fastest, of all shapes and engines.
@@ -326,15 +366,27 @@ def fastest_product(slug: str, dtype: str = "bf16") -> Kernels | None:
     >>> fastest_product("h200-sxm").shape
     (8192, 65536)
     """
-    products = [one for one in _products(slug, dtype) if _streaming(one)]
-    return max(products, key=_streaming) if products else None
+    products = [one for one in _products(slug, dtype) if one.streaming]
+    return max(products, key=lambda one: one.streaming) if products else None
+
+
+def measured_ridge(product: Kernels) -> float:
+    """Return the ridge of one matrix product [FLOP/B]: best FLOP/s over median bytes/s.
+
+    The bytes/s are those at `FEW_ROWS` rows and fewer.
+
+    Examples
+    --------
+    >>> round(measured_ridge(fastest_product("a100-sxm-80gb")))
+    163
+    """
+    return float(product.performance.max()) / product.streaming
 
 
 def gemm_ridge(slug: str, dtype: str = "bf16") -> float | None:
     """Measured ridge of a chip [FLOP/B]; None without measured kernels.
 
-    Of the matrix product that streams its weights fastest: its best FLOP/s over its median
-    bytes/s at `FEW_ROWS` rows and fewer.
+    That of the matrix product that streams its weights fastest.
 
     Examples
     --------
@@ -342,9 +394,7 @@ def gemm_ridge(slug: str, dtype: str = "bf16") -> float | None:
     181
     """
     product = fastest_product(slug, dtype)
-    if product is None:
-        return None
-    return float(product.performance.max()) / _streaming(product)
+    return None if product is None else measured_ridge(product)
 
 
 def ridge_range(slug: str, dtype: str = "bf16") -> tuple[float, float] | None:
@@ -355,11 +405,7 @@ def ridge_range(slug: str, dtype: str = "bf16") -> tuple[float, float] | None:
     >>> [round(ridge) for ridge in ridge_range("h100-sxm")]
     [280, 318]
     """
-    ridges = [
-        float(one.performance.max()) / _streaming(one)
-        for one in _products(slug, dtype)
-        if _streaming(one)
-    ]
+    ridges = [measured_ridge(one) for one in _products(slug, dtype) if one.streaming]
     return (min(ridges), max(ridges)) if ridges else None
 
 

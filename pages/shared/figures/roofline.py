@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from pages.shared.figures.base import (
 )
 from pages.shared.player.view import Figure, Same
 from physics.machine import Machine
+from physics.measured_kernels import DECODE, PREFILL, PRODUCT, Kernels
 from physics.roofline import attainable_flop_per_second, ridge_flop_per_byte
 from physics.step import Step
 
@@ -46,13 +48,27 @@ class Texts:
     bandwidth_roof: str
     compute_roof: str
     ridge: str
+    measured_key: str
+    measured: dict[str, str]
 
 
 _HOVER = "<br>%{x:.4~s} FLOP/byte<br>%{y:.4~s} TFLOP/s<extra></extra>"
 
 
-def skeleton(texts: Texts, separators: str) -> Figure:
-    """Return the figure without numbers; the y axis' range comes with them."""
+MEASURED_SYMBOLS = {
+    PRODUCT: f"{colours.WEIGHTS.marker}-open",
+    DECODE: f"{colours.DECODE.marker}-open",
+    PREFILL: f"{colours.PREFILL.marker}-open",
+}
+KEY_LINES = 10.0 ** np.arange(1.45, 0.4, -0.3)
+"""Heights of the lines of the key to them, over the floor of the figure."""
+
+
+def skeleton(texts: Texts, separators: str, measured: Sequence[Kernels] = ()) -> Figure:
+    """Return the figure without numbers; the y axis' range comes with them.
+
+    `measured` are the kernels that get their own marks.
+    """
     prefill, decode = colours.PREFILL, colours.DECODE
     edge = {"line": {"color": colours.PAPER, "width": 1.5}}
     operator_hover = "%{customdata}" + _HOVER
@@ -70,6 +86,21 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         labels(texts.ridge, colours.INK, "top left"),
         labels(texts.attention, colours.INK, "bottom right"),
         labels(texts.prefill, colours.INK, "top center"),
+        *(
+            dots(
+                texts.measured[one.operation],
+                {
+                    "color": colours.INK,
+                    "symbol": MEASURED_SYMBOLS[one.operation],
+                    "size": 6,
+                    "opacity": 0.6,
+                    "line": {"width": 1},
+                },
+                hovertemplate=f"{texts.measured[one.operation]}: %{{customdata}}{_HOVER}",
+            )
+            for one in measured
+        ),
+        *([_key(texts, measured)] if measured else ()),
     ]
     axis = log_axis(texts.performance_axis, 0.1, 1e4)
     return Figure(
@@ -97,10 +128,12 @@ def columns(
     ridge_texts: list[str],
     operator_names: tuple[list[str], list[str]],
     fits: np.ndarray,
+    measured: Sequence[tuple[Kernels, list[str]]] = (),
 ) -> dict[str, Any]:
     """Return the numbers of the roofline for every point.
 
-    Performance is that of one chip [TFLOP/s]. `operator_names` are those of prefill and of decode.
+    Performance is that of one chip [TFLOP/s]. `operator_names` are those of prefill and of decode;
+    `measured` are kernels, with a name for each of their sizes.
     """
     bandwidth, peak = np.asarray(machine.bandwidth), np.asarray(machine.peak)
     ridge = ridge_flop_per_byte(peak, bandwidth)
@@ -147,8 +180,41 @@ def columns(
     # A performance is a time in disguise: what does not fit has none.
     for trace in traces[3:7] + traces[-2:]:
         trace["y"] = np.where(fits[:, None], trace["y"], np.nan)
+    traces += [_measured(one, names) for one, names in measured]
+    if measured:
+        lines = KEY_LINES[: len(measured) + 1]
+        traces.append({"x": Same([HIGHEST / 1.3] * len(lines)), "y": floor[:, None] * lines})
     return channels(NAME, traces) | {
         f"l/{NAME}/yaxis.range": columns_of(np.log10(floor), np.log10(ceiling)),
+    }
+
+
+def _measured(kernels: Kernels, names: list[str]) -> dict[str, Any]:
+    """Return the marks of measured kernels, one for each doubling: more would hide what moves."""
+    shown = np.flatnonzero(np.log2(kernels.rows) % 1 == 0)
+    return {
+        "x": Same(kernels.intensity[shown]),
+        "y": Same(kernels.performance[shown] / TERA),
+        "customdata": Same([names[at] for at in shown]),
+    }
+
+
+def _key(texts: Texts, measured: Sequence[Kernels]) -> dict[str, Any]:
+    """Return the key to the measured marks, which stands where nothing else does."""
+    names = [texts.measured_key, *(f"{texts.measured[one.operation]}\u00a0" for one in measured)]
+    symbols = [MEASURED_SYMBOLS[one.operation] for one in measured]
+    return {
+        **labels(texts.measured_key, colours.INK, "middle left"),
+        "mode": "markers+text",
+        "text": names,
+        "marker": {
+            "color": colours.INK,
+            # The first line is a heading: its mark is drawn with no size.
+            "symbol": [symbols[0], *symbols],
+            "size": [0, *(7 for _ in symbols)],
+            "opacity": [0, *(0.75 for _ in symbols)],
+            "line": {"width": 1},
+        },
     }
 
 
