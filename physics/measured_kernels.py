@@ -10,9 +10,8 @@ of the catalogue:
 - fp8 matrix products of a chip's largest shape, where its weights exceed the chip's L2 cache.
 - decode attention over 4096 tokens, and bf16 prefill attention of one prompt.
 
-Of chips that two sources measured the newer is kept, and of repeated runs the median. Left out are
-weight-only kernels (their files do not say at which format they multiply), nvfp4, experts and
-all-reduces.
+Of chips that two sources measured only the newer is kept. Left out are int8 weight-only and nvfp4
+products, experts and all-reduces.
 """
 
 from __future__ import annotations
