@@ -7,10 +7,11 @@ of the catalogue:
   none as large, of its largest shape. Smaller weights can stay in a cache from one run to the next
   and then seem to beat the memory; of those only the runs of 4096 rows and more are kept, which do
   not depend on it.
-- fp8 matrix products of a chip's largest shape, where its weights exceed the chip's L2 cache.
+- fp8 matrix products of a chip's largest shape, where its weights exceed the chip's L2 cache; of
+  other shapes, and in nvfp4, only the runs of 4096 rows and more.
 - decode attention over 4096 tokens, and bf16 prefill attention of one prompt.
 
-Of chips that two sources measured only the newer is kept. Left out are int8 weight-only and nvfp4
+Of chips that two sources measured only the newer is kept. Left out are int8 weight-only
 products, experts and all-reduces.
 """
 

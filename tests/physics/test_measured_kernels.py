@@ -18,12 +18,13 @@ from physics.measured_kernels import (
     PREFILL,
     PRODUCT,
     attention_work,
+    compute_efficiency,
     fastest_product,
     gemm_ridge,
     ideal_product_seconds,
-    kernel_efficiency,
     measured_chips,
     measured_kernels,
+    memory_efficiency,
     nearest_attention,
     product_work,
     ridge_range,
@@ -83,20 +84,42 @@ def test_nothing_beats_the_data_sheet(slug):
 def test_ridge_and_efficiencies_are_those_stated(slug):
     ridge, compute, memory = STATED[slug]
     assert gemm_ridge(slug) == pytest.approx(ridge, rel=0.007)
-    assert kernel_efficiency(slug) == pytest.approx((compute, memory), abs=0.02)
+    assert compute_efficiency(slug) == pytest.approx(compute, abs=0.005)
+    # Stated of all sizes; ours is of the best that each kernel reaches.
+    streamed = [
+        share
+        for one in measured_kernels(slug)
+        if (one.operation, one.dtype) == (PRODUCT, "bf16")
+        for share in one.memory_share[one.rows <= FEW_ROWS]
+    ]
+    assert median(streamed) == pytest.approx(memory, abs=0.02)
+    assert median(streamed) < memory_efficiency(slug) < 1
 
 
 @pytest.mark.parametrize("slug", measured_chips())
-def test_efficiencies_are_medians_over_the_file(slug):
-    compute, memory = [], []
+def test_compute_efficiency_is_the_median_over_the_file(slug):
+    shares = []
     for row in products(slug):
         m, k, n = (float(row[name]) for name in ("rows", "inputs", "outputs"))
-        seconds = float(row["latency_us"]) * 1e-6
         if m >= MANY_ROWS:
-            compute.append(2 * m * n * k / seconds / chip(slug).bf16_flop_per_second)
+            rate = 2 * m * n * k / (float(row["latency_us"]) * 1e-6)
+            shares.append(rate / chip(slug).bf16_flop_per_second)
+    assert compute_efficiency(slug) == pytest.approx(median(shares))
+
+
+@pytest.mark.parametrize("slug", measured_chips())
+def test_memory_efficiency_is_the_median_of_the_best(slug):
+    best: dict[tuple, float] = {}
+    for row in products(slug):
+        m, k, n = (float(row[name]) for name in ("rows", "inputs", "outputs"))
         if m <= FEW_ROWS:
-            memory.append(2 * (m * k + k * n + m * n) / seconds / chip(slug).bandwidth)
-    assert kernel_efficiency(slug) == pytest.approx((median(compute), median(memory)))
+            share = 2 * (m * k + k * n + m * n) / (float(row["latency_us"]) * 1e-6)
+            kernel = (row["engine"], k, n)
+            best[kernel] = max(best.get(kernel, 0), share / chip(slug).bandwidth)
+    for one in measured_kernels(slug):
+        if (one.operation, one.dtype) == (DECODE, "bf16"):
+            best[one.engine, one.shape] = max(one.memory_share)
+    assert memory_efficiency(slug) == pytest.approx(median(best.values()))
 
 
 @pytest.mark.parametrize("slug", measured_chips())
@@ -199,7 +222,8 @@ def test_latency_is_flat_then_rises():
 
 def test_chip_without_kernels_has_none():
     assert measured_kernels("mi300x") == ()
-    assert kernel_efficiency("mi300x") is None
+    assert compute_efficiency("mi300x") is None
+    assert memory_efficiency("mi300x") is None
     assert gemm_ridge("mi300x") is None
     assert ridge_range("mi300x") is None
     assert fastest_product("a100-sxm-80gb", "fp8") is None
