@@ -13,11 +13,11 @@ import numpy as np
 from physics.catalogue import models
 from physics.fit import fitted, usable
 from physics.measured_requests import (
-    MEASUREMENTS,
     Measured,
     measured_requests,
     predicted_seconds,
 )
+from physics.measurement_sources import MEASUREMENTS
 from physics.typical import engines
 
 REPORT = MEASUREMENTS / "fit_report.csv"

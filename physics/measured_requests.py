@@ -12,7 +12,6 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +23,9 @@ from physics.concurrency import concurrent
 from physics.efficiency import IDEAL, Efficiency
 from physics.formats import PUBLISHED
 from physics.machine import Machine, machine, side_by_side
+from physics.measurement_sources import MEASUREMENTS
 from physics.memory import bytes_short
 from physics.typical import engines, kernels, typical
-
-MEASUREMENTS = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 
 DOUBTS = ("contradicted", "unstated", "queue", "invalid", "outlier", "memory", "load", "bound")
 """Why a measurement counts in no fit and no error.
@@ -84,17 +82,6 @@ class Measured:
 Rows = Sequence[Measured]
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where rows come from."""
-
-    id: str
-    title: str
-    url: str
-    date: str
-    conditions: str
-
-
 @cache
 def measured_requests() -> tuple[Measured, ...]:
     """Return all rows, in the order of the file, with the doubts worked out.
@@ -118,13 +105,6 @@ def measured_requests() -> tuple[Measured, ...]:
             for row in csv.DictReader(file)
         ]
     return tuple(_with_doubts(rows))
-
-
-@cache
-def sources() -> dict[str, Source]:
-    """Return the sources of all measurements by id."""
-    with (MEASUREMENTS / "sources.csv").open(newline="", encoding="utf-8") as file:
-        return {row["id"]: Source(**row) for row in csv.DictReader(file)}
 
 
 def predicted_seconds(rows: Rows, efficiency: str = "typical") -> NDArray[np.float64]:
