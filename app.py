@@ -6,7 +6,7 @@ Run it with `streamlit run app.py`.
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import decode_shift, kv_cache, one_request, roofline
+from pages import decode_shift, evidence, kv_cache, one_request, roofline
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
@@ -15,7 +15,7 @@ from pages.shared.player.view import View
 from pages.shared.state import open_session
 
 # In the order of the menu; the first stands at the bare address.
-VIEWS = (one_request.VIEW, roofline.VIEW, kv_cache.VIEW, decode_shift.VIEW)
+VIEWS = (one_request.VIEW, roofline.VIEW, kv_cache.VIEW, decode_shift.VIEW, evidence.VIEW)
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 
 # A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first
@@ -64,5 +64,5 @@ else:
     app = st.App(
         __file__,
         routes=player_routes(house(view for view in VIEWS if has_player(view))),
-        middleware=player_middleware(url_path(view) for view in VIEWS),
+        middleware=player_middleware(url_path(view) for view in VIEWS if has_player(view)),
     )

@@ -1,0 +1,448 @@
+"""The evidence page: every prediction beside its measurement, errors as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import colours, numbers
+from pages.shared.controls import engine_text
+from pages.shared.failures import reason
+from pages.shared.figures import evidence as figures
+from pages.shared.language import Words
+from pages.shared.state import Session
+from physics.catalogue import models
+from physics.chips import chips
+from physics.fit import fitted, usable
+from physics.fit_report import REPORT, errors, kind, unseen_rows
+from physics.measured_requests import (
+    DOUBTS,
+    Measured,
+    measured_requests,
+    predicted_seconds,
+)
+from physics.measurement_sources import measurement_sources
+from physics.typical import engines, kernels, overheads
+
+METRICS = ("tpot", "ttft")
+KINDS = ("dense", "moe")
+SHARES = ("unseen", "fitted", "other", "doubtful")
+PREDICTIONS = ("typical", "ideal")
+WORST = 12
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measurement with its predictions and the part that it plays.
+
+    Attributes
+    ----------
+    share : str
+        'fitted', 'unseen', 'other' (an engine that was not fitted) or 'doubtful'.
+    """
+
+    measured: Measured
+    typical: float
+    ideal: float
+    share: str
+
+    def predicted(self, name: str) -> float:
+        """Return one of the two predictions [s]."""
+        return self.typical if name == "typical" else self.ideal
+
+    def error(self, name: str) -> float:
+        """Return predicted / measured - 1."""
+        return self.predicted(name) / self.measured.seconds - 1
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Return all measurements with their predictions."""
+    measured = measured_requests()
+    good = usable(measured)
+    seen = set(map(id, fitted([row for row in good if row.engine in engines()])))
+    counted = set(map(id, good))
+
+    def share(row: Measured) -> str:
+        if id(row) not in counted:
+            return "doubtful"
+        if row.engine not in engines():
+            return "other"
+        return "fitted" if id(row) in seen else "unseen"
+
+    both = (predicted_seconds(measured, name).tolist() for name in PREDICTIONS)
+    return tuple(
+        Row(row, typical, ideal, share(row))
+        for row, typical, ideal in zip(measured, *both, strict=True)
+    )
+
+
+class Evidence:
+    """Predicted against measured, filters, errors, worst cases, sources."""
+
+    name = "evidence"
+    sliders = ()
+    next = ("roofline", "decode-shift")
+
+    def body(self, session: Session, pages: Mapping[str, object]) -> None:
+        """Draw the page."""
+        words = session.words
+        _summary(words)
+        with st.container(key="evidence_filters"):
+            chosen, prediction, metric = _filters(words)
+        if not chosen:
+            st.info(words("evidence.nothing"))
+        else:
+            _figures(chosen, prediction, metric, words)
+            _worst(chosen, prediction, words)
+            _groups(chosen, prediction, words)
+            _download(chosen, words)
+        _doubts(words)
+        _constants(words)
+        _sources(words)
+
+
+VIEW = Evidence()
+
+
+@cache
+def _unseen_errors() -> dict[tuple[str, str], float]:
+    """Return median errors on unseen rows by metric and kind of model."""
+    found = unseen_rows()
+    predicted = predicted_seconds(found)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, row in enumerate(found):
+        groups.setdefault((row.metric, kind(row)), []).append(place)
+    seconds = np.array([row.seconds for row in found])
+    return {key: errors(predicted[at], seconds[at]).median for key, at in groups.items()}
+
+
+def _summary(words: Words) -> None:
+    medians = _unseen_errors()
+    bound = [row for row in rows() if row.share != "doubtful" and row.ideal > row.measured.seconds]
+    counted = sum(row.share != "doubtful" for row in rows())
+    shown = (
+        ("evidence.tpot_dense", numbers.percent(medians["tpot", "dense"], words, digits=2)),
+        ("evidence.tpot_moe", numbers.percent(medians["tpot", "moe"], words, digits=2)),
+        ("evidence.ttft_dense", numbers.percent(medians["ttft", "dense"], words, digits=2)),
+        ("evidence.counted", numbers.number(counted, words, digits=4)),
+    )
+    for column, (key, value) in zip(st.columns(len(shown)), shown, strict=True):
+        column.metric(words(key), value)
+    st.markdown(words("evidence.sentence", beaten=len(bound), counted=counted))
+
+
+def _filters(words: Words) -> tuple[list[Row], str, str]:
+    first, second, third = st.columns([1, 1, 2])
+    metric = first.segmented_control(
+        words("evidence.metric"),
+        METRICS,
+        default="tpot",
+        required=True,
+        format_func=lambda name: name.upper(),
+        key="evidence_metric",
+    )
+    prediction = second.segmented_control(
+        words("evidence.prediction"),
+        PREDICTIONS,
+        default="typical",
+        required=True,
+        format_func=lambda name: words(f"controls.{name}"),
+        key="evidence_prediction",
+    )
+    shares = third.pills(
+        words("evidence.shares"),
+        SHARES,
+        default=["unseen"],
+        selection_mode="multi",
+        format_func=lambda name: words(f"evidence.share_{name}"),
+        key="evidence_shares",
+    )
+    pool = [row for row in rows() if row.measured.metric == metric and row.share in shares]
+    picked = {}
+    names = {
+        "source": lambda slug: measurement_sources()[slug].title,
+        "model": lambda slug: models()[slug].name,
+        "chip": lambda slug: chips()[slug].name,
+        "engine": lambda name: engine_text(name, words),
+    }
+    for column, (field, text) in zip(st.columns(len(names)), names.items(), strict=True):
+        options = sorted({getattr(row.measured, field) for row in pool})
+        picked[field] = column.multiselect(
+            words(f"evidence.{field}"),
+            options,
+            placeholder=words("evidence.all"),
+            format_func=text,
+            key=f"evidence_{field}",
+        )
+    chosen = [
+        row
+        for row in pool
+        if all(
+            not values or getattr(row.measured, field) in values for field, values in picked.items()
+        )
+    ]
+    return chosen, prediction, metric
+
+
+def _texts(words: Words) -> figures.Texts:
+    return figures.Texts(
+        measured_axis=words("evidence.measured_axis"),
+        predicted_axis=words("evidence.predicted_axis"),
+        diagonal=words("evidence.diagonal"),
+        band=words("evidence.band", band=numbers.percent(figures.BAND, words)),
+        error_axis=words("evidence.error_axis"),
+        rows_axis=words("evidence.rows_axis"),
+        counted=words("evidence.rows"),
+        doubtful=words("evidence.share_doubtful"),
+    )
+
+
+def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> None:
+    found = errors(
+        [row.predicted(prediction) for row in chosen], [row.measured.seconds for row in chosen]
+    )
+    within = np.mean([abs(row.error(prediction)) <= figures.BAND for row in chosen])
+    st.markdown(
+        words(
+            "evidence.chosen",
+            rows=numbers.number(found.rows, words, digits=4),
+            median=numbers.percent(found.median, words, digits=2),
+            mean=numbers.percent(found.mean, words, digits=2),
+            bias=numbers.percent(found.bias, words, digits=2),
+            within=numbers.percent(float(within), words, digits=2),
+            band=numbers.percent(figures.BAND, words),
+        )
+    )
+    look = colours.DECODE if metric == "tpot" else colours.PREFILL
+    groups = []
+    for name in KINDS:
+        for doubtful in (False, True):
+            members = [
+                row
+                for row in chosen
+                if kind(row.measured) == name and (row.share == "doubtful") == doubtful
+            ]
+            if members:
+                label = words(f"evidence.kind_{name}")
+                groups.append(
+                    figures.Group(
+                        f"{label} ({words('evidence.share_doubtful')})" if doubtful else label,
+                        colours.Look(
+                            look.colour, marker="circle" if name == "dense" else "diamond"
+                        ),
+                        doubtful,
+                        [row.measured.seconds for row in members],
+                        [row.predicted(prediction) for row in members],
+                        [_hover(row, prediction, words) for row in members],
+                    )
+                )
+    decades = [10.0**exponent for exponent in range(-4, 3)]
+    ticks = (decades, numbers.seconds(decades, words, trim=True))
+    separators = words.separators
+    left, right = st.columns([1.7, 1])
+    left.plotly_chart(
+        figures.scatter(groups, _texts(words), ticks, separators), key="evidence_scatter"
+    )
+    right.plotly_chart(
+        figures.distribution(
+            [row.error(prediction) for row in chosen], look, _texts(words), separators
+        ),
+        key="evidence_distribution",
+    )
+    right.markdown(words("evidence.honest"))
+
+
+def _configuration(row: Measured, words: Words) -> str:
+    return (
+        f"{models()[row.model].name} · {row.tp} × {chips()[row.chip].name} · "
+        f"{engine_text(row.engine, words)} {row.version}".rstrip()
+    )
+
+
+def _load(row: Measured, words: Words) -> str:
+    key = "evidence.load_concurrent" if row.load == "concurrent" else "evidence.load_together"
+    return words(
+        key,
+        prompt=numbers.number(row.prompt, words, digits=4),
+        output=numbers.number(row.output, words, digits=4),
+        batch=numbers.number(row.batch, words, digits=4),
+    )
+
+
+def _hover(row: Row, prediction: str, words: Words) -> str:
+    measured = row.measured
+    times = " → ".join(numbers.seconds([measured.seconds, row.predicted(prediction)], words))
+    error = numbers.percent(row.error(prediction), words, digits=2)
+    return (
+        f"{_configuration(measured, words)}<br>{measured.weights}, KV {measured.kv}, "
+        f"{_load(measured, words)}<br>{times} ({error})<br>{measured.source}"
+    )
+
+
+def _why(row: Row, words: Words) -> str:
+    if row.measured.doubt:
+        return words(f"evidence.doubt_{row.measured.doubt}")
+    return words(f"evidence.reason_{reason(row.measured)}")
+
+
+def _worst(chosen: list[Row], prediction: str, words: Words) -> None:
+    """Show the configurations that are farthest off, one line each, with the reason."""
+    st.header(words("evidence.worst"), anchor=False)
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in chosen:
+        key = (_configuration(row.measured, words), _why(row, words))
+        groups.setdefault(key, []).append(row)
+    found = {
+        key: float(np.median([row.error(prediction) for row in members]))
+        for key, members in groups.items()
+    }
+    worst = sorted(found, key=lambda key: -abs(np.log1p(found[key])))[:WORST]
+    header = [
+        words(f"evidence.{name}") for name in ("configuration", "rows_axis", "median_error", "why")
+    ]
+    # A table of Markdown, not a data frame: reasons wrap, and are read on a phone.
+    lines = [f"| {' | '.join(header)} |", "|---|--:|--:|---|"]
+    for key in worst:
+        error = numbers.percent(found[key], words, digits=2)
+        lines.append(f"| {key[0]} | {len(groups[key])} | {error} | {key[1]} |")
+    st.markdown("\n".join(lines))
+
+
+def _groups(chosen: list[Row], prediction: str, words: Words) -> None:
+    """Show the errors by chip, engine, model and source."""
+    st.header(words("evidence.groups"), anchor=False)
+    names = {
+        "chip": lambda row: chips()[row.chip].name,
+        "engine": lambda row: engine_text(row.engine, words),
+        "model": lambda row: models()[row.model].name,
+        "source": lambda row: row.source,
+    }
+    for column, (field, text) in zip(st.columns(2) * 2, names.items(), strict=True):
+        groups: dict[str, list[Row]] = {}
+        for row in chosen:
+            groups.setdefault(text(row.measured), []).append(row)
+        table = []
+        for name, members in sorted(groups.items()):
+            own = errors(
+                [row.predicted(prediction) for row in members],
+                [row.measured.seconds for row in members],
+            )
+            shares = (own.median, own.mean, own.bias)
+            table.append([name, own.rows, *numbers.percent(shares, words, digits=2)])
+        header = [
+            words(f"evidence.{field}"),
+            words("evidence.rows_axis"),
+            words("evidence.median_error"),
+            words("evidence.mean_error"),
+            words("evidence.bias"),
+        ]
+        column.dataframe(pd.DataFrame(table, columns=header), hide_index=True)
+
+
+def _download(chosen: list[Row], words: Words) -> None:
+    table = pd.DataFrame(
+        [
+            vars(row.measured)
+            | {
+                "predicted_typical_seconds": row.typical,
+                "predicted_ideal_seconds": row.ideal,
+                "share": row.share,
+            }
+            for row in chosen
+        ]
+    )
+    left, right = st.columns(2)
+    # The bytes wait on the server until they are asked for.
+    left.download_button(
+        words("evidence.download_rows"),
+        lambda: table.to_csv(index=False).encode(),
+        file_name="predicted-and-measured.csv",
+        mime="text/csv",
+    )
+    right.download_button(
+        words("evidence.download_report"),
+        lambda: REPORT.read_bytes(),
+        file_name="fit-report.csv",
+        mime="text/csv",
+    )
+
+
+def _doubts(words: Words) -> None:
+    st.header(words("evidence.doubts"), anchor=False)
+    st.markdown(words("evidence.doubts_intro"))
+    counts = {name: sum(row.measured.doubt == name for row in rows()) for name in DOUBTS}
+    queued = sum(row.share == "doubtful" and not row.measured.doubt for row in rows())
+    lines = [
+        f"- **{count}** {words(f'evidence.doubt_{name}')}"
+        for name, count in counts.items()
+        if count
+    ]
+    st.markdown("\n".join([*lines, f"- **{queued}** {words('evidence.doubt_low_load')}"]))
+
+
+def _constants(words: Words) -> None:
+    st.header(words("evidence.constants"), anchor=False)
+    st.markdown(words("evidence.constants_intro"))
+    left, right = st.columns(2)
+    left.dataframe(
+        pd.DataFrame(
+            [
+                [
+                    engine_text(name, words),
+                    numbers.seconds(own.operator, words),
+                    numbers.seconds(own.all_reduce, words),
+                    numbers.percent(own.link, words, digits=2),
+                ]
+                for name, own in overheads().items()
+            ],
+            columns=[
+                words("evidence.engine"),
+                words("evidence.operator_time"),
+                words("evidence.all_reduce_time"),
+                words("evidence.link_share"),
+            ],
+        ),
+        hide_index=True,
+    )
+    right.dataframe(
+        pd.DataFrame(
+            [
+                [
+                    chips()[slug].name,
+                    *(
+                        numbers.percent(own.compute.get(name), words, digits=2)
+                        for name in ("bf16", "fp8", "nvfp4")
+                    ),
+                    numbers.percent(own.memory, words, digits=2),
+                ]
+                for slug, own in kernels().items()
+            ],
+            columns=[
+                words("evidence.chip"),
+                "bf16",
+                "fp8",
+                "nvfp4",
+                words("evidence.bandwidth"),
+            ],
+        ),
+        hide_index=True,
+    )
+
+
+def _sources(words: Words) -> None:
+    st.header(words("frame.sources"), anchor=False)
+    used = {row.measured.source for row in rows()} | {"AIC012", "VIDUR"}
+    # The sources are described in English, whatever the language of the page.
+    st.markdown(
+        "\n".join(
+            f"- **{own.id}**: [{own.title}]({own.url}), {own.date}. {own.conditions}"
+            for own in measurement_sources().values()
+            if own.id in used
+        )
+    )

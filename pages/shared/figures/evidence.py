@@ -1,0 +1,148 @@
+"""Predicted beside measured times, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.shared import colours
+
+BAND = 0.25
+"""Half width of the band around the diagonal."""
+
+WIDEST = 1.0
+"""The error at which the distribution's outer bins begin."""
+
+BINS = 40
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The words in the figures."""
+
+    measured_axis: str
+    predicted_axis: str
+    diagonal: str
+    band: str
+    error_axis: str
+    rows_axis: str
+    counted: str
+    doubtful: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are drawn alike: a phase on one kind of model, with a doubt or without."""
+
+    name: str
+    look: colours.Look
+    doubtful: bool
+    measured: Sequence[float]
+    predicted: Sequence[float]
+    hovers: Sequence[str]
+
+
+def scatter(
+    groups: Sequence[Group],
+    texts: Texts,
+    ticks: tuple[Sequence[float], Sequence[str]],
+    separators: str,
+) -> go.Figure:
+    """Draw predicted against measured times [s] on log axes, the diagonal and a band around it.
+
+    Parameters
+    ----------
+    ticks : tuple
+        Times at which the axes have ticks [s], and their texts.
+    """
+    values = np.concatenate([[*group.measured, *group.predicted] for group in groups] or [[1.0]])
+    values = values if len(values) else np.array([1e-3, 1.0])
+    low, high = values.min() / 1.4, values.max() * 1.4
+    ends = np.array([low, high])
+    figure = go.Figure()
+    grey = colours.WEIGHTS
+    figure.add_scatter(
+        x=[*ends, *ends[::-1]],
+        y=[*(ends * (1 + BAND)), *(ends[::-1] * (1 - BAND))],
+        fill="toself",
+        fillcolor=grey.faint(0.18),
+        line={"width": 0},
+        name=texts.band,
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=ends,
+        y=ends,
+        mode="lines",
+        line={"color": grey.colour, "width": 1.5},
+        name=texts.diagonal,
+        hoverinfo="skip",
+    )
+    for group in groups:
+        symbol = group.look.marker + ("-open" if group.doubtful else "")
+        # WebGL draws more dots faster, but prints badly and has a context too few on old phones.
+        figure.add_scatter(
+            x=np.asarray(group.measured, dtype=np.float32),
+            y=np.asarray(group.predicted, dtype=np.float32),
+            mode="markers",
+            marker={
+                "color": group.look.colour,
+                "symbol": symbol,
+                "size": 7,
+                "opacity": 0.45 if group.doubtful else 0.6,
+            },
+            name=group.name,
+            text=list(group.hovers),
+            hovertemplate="%{text}<extra></extra>",
+        )
+    axis = {
+        "type": "log",
+        "range": list(np.log10([low, high])),
+        "tickvals": list(ticks[0]),
+        "ticktext": list(ticks[1]),
+        "minor": {"ticks": "outside", "dtick": "D1"},
+        "showline": True,
+        "ticks": "outside",
+    }
+    figure.update_layout(
+        height=520,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        separators=separators,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": None},
+        xaxis={**axis, "title": texts.measured_axis},
+        yaxis={**axis, "title": texts.predicted_axis},
+    )
+    return figure
+
+
+def distribution(
+    errors: Sequence[float], look: colours.Look, texts: Texts, separators: str
+) -> go.Figure:
+    """Draw how often predicted / measured - 1 is how large; what lies beyond is in the end bins."""
+    edges = np.linspace(-WIDEST, WIDEST, BINS + 1)
+    inside = np.clip(errors, -WIDEST, WIDEST - 1e-9)
+    counts, _ = np.histogram(inside, edges)
+    figure = go.Figure(
+        go.Bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
+            width=edges[1] - edges[0],
+            marker={"color": look.colour, "opacity": 0.7, "line": {"width": 0}},
+            hovertemplate=f"%{{x:+.0%}}: %{{y}} {texts.counted}<extra></extra>",
+        )
+    )
+    figure.add_vrect(x0=-BAND, x1=BAND, fillcolor=colours.WEIGHTS.faint(0.18), line_width=0)
+    figure.add_vline(x=0, line={"color": colours.WEIGHTS.colour, "width": 1.5})
+    figure.update_layout(
+        height=240,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        separators=separators,
+        showlegend=False,
+        bargap=0,
+        xaxis={"title": texts.error_axis, "tickformat": "+.0%", "range": [-WIDEST, WIDEST]},
+        yaxis={"title": texts.rows_axis},
+    )
+    return figure
