@@ -30,7 +30,6 @@ from physics.measurement_sources import measurement_sources
 from physics.typical import engines, kernels, overheads
 
 METRICS = ("tpot", "ttft")
-KINDS = ("dense", "moe")
 SHARES = ("unseen", "fitted", "other", "doubtful")
 PREDICTIONS = ("typical", "ideal")
 WORST = 12
@@ -134,7 +133,8 @@ def _summary(words: Words) -> None:
     )
     for column, (key, value) in zip(st.columns(len(shown)), shown, strict=True):
         column.metric(words(key), value)
-    st.markdown(words("evidence.sentence", beaten=len(bound), counted=counted))
+    of_all = numbers.number([len(bound), counted], words, digits=4)
+    st.markdown(words("evidence.sentence", beaten=of_all[0], counted=of_all[1]))
 
 
 def _filters(words: Words) -> tuple[list[Row], str, str]:
@@ -195,7 +195,7 @@ def _texts(words: Words) -> figures.Texts:
         measured_axis=words("evidence.measured_axis"),
         predicted_axis=words("evidence.predicted_axis"),
         diagonal=words("evidence.diagonal"),
-        band=words("evidence.band", band=numbers.percent(figures.BAND, words)),
+        band=words("evidence.band", band=numbers.percent(figures.BAND, words, digits=2)),
         error_axis=words("evidence.error_axis"),
         rows_axis=words("evidence.rows_axis"),
         counted=words("evidence.rows"),
@@ -216,32 +216,29 @@ def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> N
             mean=numbers.percent(found.mean, words, digits=2),
             bias=numbers.percent(found.bias, words, digits=2),
             within=numbers.percent(float(within), words, digits=2),
-            band=numbers.percent(figures.BAND, words),
+            band=numbers.percent(figures.BAND, words, digits=2),
         )
     )
     look = colours.DECODE if metric == "tpot" else colours.PREFILL
-    groups = []
-    for name in KINDS:
-        for doubtful in (False, True):
-            members = [
-                row
-                for row in chosen
-                if kind(row.measured) == name and (row.share == "doubtful") == doubtful
-            ]
-            if members:
-                label = words(f"evidence.kind_{name}")
-                groups.append(
-                    figures.Group(
-                        f"{label} ({words('evidence.share_doubtful')})" if doubtful else label,
-                        colours.Look(
-                            look.colour, marker="circle" if name == "dense" else "diamond"
-                        ),
-                        doubtful,
-                        [row.measured.seconds for row in members],
-                        [row.predicted(prediction) for row in members],
-                        [_hover(row, prediction, words) for row in members],
-                    )
-                )
+    alike: dict[tuple[str, bool, str], list[Row]] = {}
+    for row in sorted(chosen, key=lambda row: kind(row.measured)):
+        doubtful = row.share == "doubtful"
+        alike.setdefault((kind(row.measured), doubtful, _title(row.measured, words)), []).append(
+            row
+        )
+    groups = [
+        figures.Group(
+            words(f"evidence.kind_{name}")
+            + (f" ({words('evidence.share_doubtful')})" if doubtful else ""),
+            colours.Look(look.colour, marker="circle" if name == "dense" else "diamond"),
+            doubtful,
+            title,
+            [row.measured.seconds for row in members],
+            [row.predicted(prediction) for row in members],
+            [_load(row.measured, words) for row in members],
+        )
+        for (name, doubtful, title), members in alike.items()
+    ]
     decades = [10.0**exponent for exponent in range(-4, 3)]
     ticks = (decades, numbers.seconds(decades, words, trim=True))
     separators = words.separators
@@ -275,14 +272,9 @@ def _load(row: Measured, words: Words) -> str:
     )
 
 
-def _hover(row: Row, prediction: str, words: Words) -> str:
-    measured = row.measured
-    times = " → ".join(numbers.seconds([measured.seconds, row.predicted(prediction)], words))
-    error = numbers.percent(row.error(prediction), words, digits=2)
-    return (
-        f"{_configuration(measured, words)}<br>{measured.weights}, KV {measured.kv}, "
-        f"{_load(measured, words)}<br>{times} ({error})<br>{measured.source}"
-    )
+def _title(row: Measured, words: Words) -> str:
+    formats = f"{row.weights}, KV {row.kv}"
+    return f"{_configuration(row, words)}<br>{formats} · {row.source}"
 
 
 def _why(row: Row, words: Words) -> str:

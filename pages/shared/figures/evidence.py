@@ -35,14 +35,25 @@ class Texts:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are drawn alike: a phase on one kind of model, with a doubt or without."""
+    """Rows of one configuration, drawn alike.
+
+    Attributes
+    ----------
+    name : str
+        What the legend says of all groups that look like this one.
+    title : str
+        The configuration and the source, said once for all its dots.
+    loads : sequence of str
+        What differs from dot to dot.
+    """
 
     name: str
     look: colours.Look
     doubtful: bool
+    title: str
     measured: Sequence[float]
     predicted: Sequence[float]
-    hovers: Sequence[str]
+    loads: Sequence[str]
 
 
 def scatter(
@@ -69,6 +80,7 @@ def scatter(
         y=[*(ends * (1 + BAND)), *(ends[::-1] * (1 - BAND))],
         fill="toself",
         fillcolor=grey.faint(0.18),
+        mode="lines",
         line={"width": 0},
         name=texts.band,
         hoverinfo="skip",
@@ -81,6 +93,7 @@ def scatter(
         name=texts.diagonal,
         hoverinfo="skip",
     )
+    named = set()
     for group in groups:
         symbol = group.look.marker + ("-open" if group.doubtful else "")
         # WebGL draws more dots faster, but prints badly and has a context too few on old phones.
@@ -95,9 +108,15 @@ def scatter(
                 "opacity": 0.45 if group.doubtful else 0.6,
             },
             name=group.name,
-            text=list(group.hovers),
-            hovertemplate="%{text}<extra></extra>",
+            legendgroup=group.name,
+            showlegend=group.name not in named,
+            text=list(group.loads),
+            hovertemplate=(
+                f"{group.title}<br>%{{text}}<br>{texts.measured_axis} %{{x:.3s}}s, "
+                f"{texts.predicted_axis} %{{y:.3s}}s<extra></extra>"
+            ),
         )
+        named.add(group.name)
     axis = {
         "type": "log",
         "range": list(np.log10([low, high])),
