@@ -6,7 +6,7 @@ Run it with `streamlit run app.py`.
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import decode_shift, evidence, kv_cache, one_request, roofline
+from pages import dataflow, decode_shift, evidence, kv_cache, one_request, roofline
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
@@ -15,7 +15,14 @@ from pages.shared.player.view import View
 from pages.shared.state import open_session
 
 # In the order of the menu; the first stands at the bare address.
-VIEWS = (one_request.VIEW, roofline.VIEW, kv_cache.VIEW, decode_shift.VIEW, evidence.VIEW)
+VIEWS = (
+    one_request.VIEW,
+    roofline.VIEW,
+    kv_cache.VIEW,
+    decode_shift.VIEW,
+    dataflow.VIEW,
+    evidence.VIEW,
+)
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 
 # A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physics.architecture import Architecture
+from physics.errors import InputError
 from physics.formats import ACTIVATION_BYTES, PUBLISHED, bytes_per_element
 from physics.kv_cache import attended_pairs, kv_heads_per_chip, read_tokens, visible_tokens
 from physics.layers import (
@@ -22,6 +23,7 @@ from physics.layers import (
     Experts,
     Indexer,
     LatentAttention,
+    Layers,
     Mixer,
     Network,
     Recurrent,
@@ -80,6 +82,39 @@ class Pass:
     def rows(self) -> Array:
         """Rows of the activation matrices."""
         return self.batch * self.new
+
+
+def forward_pass(
+    architecture: Architecture,
+    *,
+    batch: ArrayLike,
+    new_tokens: ArrayLike,
+    cached_tokens: ArrayLike,
+    weights: str | ArrayLike = "bf16",
+    kv: str | ArrayLike = "bf16",
+    tp: ArrayLike = 1,
+    absorbed: bool = False,
+) -> Pass:
+    """Describe a forward pass, with its numbers checked.
+
+    Raises
+    ------
+    InputError
+        If a batch or a token number is out of range.
+    """
+    batch, new, cached = (
+        np.asarray(value, dtype=float) for value in (batch, new_tokens, cached_tokens)
+    )
+    for name, value, least in (
+        ("batch", batch, 1),
+        ("new_tokens", new, 1),
+        ("cached_tokens", cached, 0),
+    ):
+        if not np.all((value >= least) & (value < np.inf)):
+            raise InputError(name, f"must be a finite number of at least {least}")
+    return Pass(
+        architecture, batch, new, cached, weights, bytes_per_element(kv), np.asarray(tp), absorbed
+    )
 
 
 def weight_element_bytes(
@@ -154,17 +189,31 @@ def operators(step: Pass) -> Iterator[Operator]:
         yield from _mixer(count, mixer, step)
     for count, network in architecture.networks:
         yield from _network(count, network, step)
-    # Only the last position of each sequence goes through the head, in both phases.
-    vocabulary = architecture.vocabulary / step.tp
-    yield linear("head", 1, step, architecture.hidden, vocabulary, "head", step.batch)
+    yield head_operator(step)
     blocks = (*architecture.mixers, *architecture.networks)
     if np.any(step.tp > 1) and blocks:
-        ring = 2.0 * (step.tp - 1) / step.tp
-        yield Operator(
-            "all_reduce",
-            sum(count for count, _ in blocks),
-            link_bytes=ring * architecture.hidden * ACTIVATION_BYTES * step.rows,
-        )
+        yield all_reduce(sum(count for count, _ in blocks), step)
+
+
+def head_operator(step: Pass) -> Operator:
+    """Only the last position of each sequence goes through the head, in both phases."""
+    hidden, vocabulary = step.architecture.hidden, step.architecture.vocabulary
+    return linear("head", 1, step, hidden, vocabulary / step.tp, "head", step.batch)
+
+
+def all_reduce(count: int, step: Pass) -> Operator:
+    """Add up what the chips hold of the activations: each sends 2 (t - 1) / t of them."""
+    ring = 2.0 * (step.tp - 1) / step.tp
+    moved = ring * step.architecture.hidden * ACTIVATION_BYTES * step.rows
+    return Operator("all_reduce", count, link_bytes=moved)
+
+
+def layer_operators(layers: Layers, step: Pass) -> tuple[list[Operator], list[Operator]]:
+    """Return the operators of one layer: those of its mixer, those of its network."""
+    return (
+        list(_mixer(1, layers.mixer, step)) if layers.mixer else [],
+        list(_network(1, layers.network, step)) if layers.network else [],
+    )
 
 
 def _mixer(count: int, mixer: Mixer, step: Pass) -> Iterator[Operator]:

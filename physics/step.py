@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physics.architecture import Architecture
-from physics.errors import InputError
-from physics.formats import bytes_per_element
 from physics.machine import Machine
-from physics.operators import Pass, operators
+from physics.operators import forward_pass, operators
 
 Array = NDArray[np.float64]
 
@@ -225,28 +223,21 @@ def step(
     >>> round(float(one.seconds_sum) * 1e3, 2), str(one.bound)
     (4.56, 'memory')
     """
-    batch, new, cached = (
-        np.asarray(value, dtype=float) for value in (batch, new_tokens, cached_tokens)
-    )
-    for name, value, least in (
-        ("batch", batch, 1),
-        ("new_tokens", new, 1),
-        ("cached_tokens", cached, 0),
-    ):
-        if not np.all((value >= least) & (value < np.inf)):
-            raise InputError(name, f"must be a finite number of at least {least}")
-    shape = np.broadcast_shapes(
-        batch.shape, new.shape, cached.shape, *machine.shapes(), np.shape(weights), np.shape(kv)
-    )
-    passed = Pass(
+    passed = forward_pass(
         architecture,
-        batch,
-        new,
-        cached,
-        weights,
-        bytes_per_element(kv),
-        np.asarray(machine.tp),
-        absorbed,
+        batch=batch,
+        new_tokens=new_tokens,
+        cached_tokens=cached_tokens,
+        weights=weights,
+        kv=kv,
+        tp=machine.tp,
+        absorbed=absorbed,
+    )
+    shape = np.broadcast_shapes(
+        *(array.shape for array in (passed.batch, passed.new, passed.cached)),
+        *machine.shapes(),
+        np.shape(weights),
+        np.shape(kv),
     )
     works = list(operators(passed))
 

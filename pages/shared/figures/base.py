@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,40 @@ def labels(name: str, colour: str, position: str = "middle right", **more: Any) 
     }
 
 
+def heading(text: str, left: float = 0) -> dict[str, Any]:
+    """Return an annotation above the figure, `left` pixels left of its axis: what colours mean."""
+    return {
+        "x": 0,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "xshift": -left,
+        "showarrow": False,
+        "align": "left",
+        "text": text,
+        "font": {"size": FONT_SIZE - 1, "color": INK},
+    }
+
+
+def row_axis(names: Sequence[str], room: float = 0.6) -> dict[str, Any]:
+    """Return a vertical axis with a named row for each whole number, the first on top.
+
+    Examples
+    --------
+    >>> row_axis(["a", "b"])["range"]
+    [1.6, -0.6]
+    """
+    return {
+        "range": [len(names) - 0.4, -room],
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "fixedrange": True,
+        "zeroline": False,
+    }
+
+
 def channels(figure: str, traces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Name the columns of a figure's traces, in the order of its skeleton.
 
@@ -134,6 +168,20 @@ def columns_of(*arrays: Any) -> np.ndarray:
     [[1.0, 5.0], [2.0, 5.0]]
     """
     return np.stack(np.broadcast_arrays(*(np.asarray(array, dtype=float) for array in arrays)), -1)
+
+
+def three_digits(values: Any) -> np.ndarray:
+    """Round to three significant digits: less than a pixel on a log axis, and a smaller table.
+
+    Examples
+    --------
+    >>> three_digits([123456.0, 0.0, 0.98765]).tolist()
+    [123000.0, 0.0, 0.988]
+    """
+    values = np.asarray(values, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grain = 10.0 ** (np.floor(np.log10(np.abs(values))) - 2)
+        return np.where(values == 0, 0.0, np.round(values / grain) * grain)
 
 
 def tenth_decade_above(value: Any) -> np.ndarray:
