@@ -85,7 +85,6 @@ class Dataflow:
                     _speeds_texts(words),
                     list(published_speeds().values()),
                     _speed_rows(words),
-                    _shares(words),
                     words.separators,
                 ),
             ),
@@ -321,6 +320,7 @@ def _utilisation_texts(words: Words) -> utilisation.Texts:
 
 def _traffic_texts(words: Words) -> traffic.Texts:
     return traffic.Texts(
+        title=words("dataflow.traffic_title"),
         bytes_axis=words("dataflow.bytes_axis"),
         weights=words("part.weights"),
         kv_cache=words("part.kv_cache"),
@@ -332,16 +332,18 @@ def _traffic_texts(words: Words) -> traffic.Texts:
 
 def _tiers_texts(words: Words) -> tiers.Texts:
     return tiers.Texts(
+        title=words("dataflow.roofs_title"),
         intensity_axis=words("axis.intensity"),
         performance_axis=words("axis.performance"),
-        decode=words("phase.decode"),
-        prefill=words("phase.prefill"),
+        decode=words("dataflow.decode_dots"),
+        prefill=words("dataflow.prefill_dots"),
         published=words("dataflow.published"),
     )
 
 
 def _speeds_texts(words: Words) -> speeds.Texts:
     return speeds.Texts(
+        title=words("dataflow.speeds_title"),
         speed_axis=words("dataflow.speed_axis"),
         bound=words("dataflow.bound"),
         single=words("dataflow.published_single"),
@@ -363,12 +365,7 @@ def _titles(flowing: Flowing, words: Words) -> list[list[str]]:
     }
     return [
         [
-            words(
-                "dataflow.lane_title",
-                lane=words(f"dataflow.lane_{lane}"),
-                time=time,
-                waits=waits[lane],
-            )
+            f"{words(f'dataflow.lane_{lane}')}: {time}, {waits[lane]}"
             for time in numbers.seconds(flowing.case.timed(by_way[lane].seconds), words)
         ]
         for lane in flow.SHOWN
@@ -419,11 +416,14 @@ def _tier_columns(flowing: Flowing, words: Words) -> dict[str, Column]:
         {
             "dots": [f"{phase}: {way}" for phase in phases for way in ways],
             "phases": list(phases),
-            "ridge": [f"{own.name}: {text}" for text in ridge],
+            "ridge": [words("dataflow.ridge_label", memory=own.name, ridge=text) for text in ridge],
             "other_ridges": [
-                f"{roof.name}: {text}" for roof, text in zip(others, other_ridges, strict=True)
+                words("dataflow.ridge_label", memory=roof.name, ridge=text)
+                for roof, text in zip(others, other_ridges, strict=True)
             ],
-            "published": [numbers.number(value, words, digits=4) for value in tiers.PUBLISHED],
+            "published": [
+                numbers.number(value, words, digits=4, trim=True) for value in tiers.PUBLISHED
+            ],
         },
     )
 
@@ -488,23 +488,23 @@ def _spilled(size: np.ndarray, words: Words) -> list[str]:
 
 
 def _speed_rows(words: Words) -> list[str]:
-    """Name the machine and the model of each published speed."""
+    """Say of each published speed: machine, model, speed, and its share of what memory allows."""
     rows = []
     for speed in published_speeds().values():
-        key = "dataflow.speed_row" if speed.stated else "dataflow.speed_row_least"
-        size = numbers.number(speed.chips, words)
         one = chip(speed.chip)
-        name = one.name.removeprefix(f"{one.vendor} ").partition(" SXM")[0]
-        rows.append(words(key, chips=size, chip=name, model=model(speed.model).name))
+        name = one.name.removeprefix("SambaNova ").removeprefix("Cerebras ").partition(" SXM")[0]
+        rows.append(
+            words(
+                "dataflow.speed_row" if speed.stated else "dataflow.speed_row_least",
+                chips=numbers.number(speed.chips, words),
+                chip=name,
+                model=model(speed.model).name,
+                weights=speed.weights,
+                speed=numbers.tokens_per_second(speed.tokens_per_second, words),
+                share=numbers.percent(speed.share, words, digits=2),
+            )
+        )
     return rows
-
-
-def _shares(words: Words) -> list[str]:
-    return [
-        f"{numbers.number(speed.tokens_per_second, words)} · "
-        f"{numbers.percent(speed.share, words, digits=2)}"
-        for speed in published_speeds().values()
-    ]
 
 
 @cache
@@ -518,7 +518,8 @@ def _mechanism(words: Words) -> str:
     wafer = by_slug["wse-3-8b"]
 
     def speed(value: float) -> str:
-        return numbers.tokens_per_second(value, words)
+        rounded = float(f"{value:.3g}")
+        return numbers.tokens_per_second(value if value < 1e4 else rounded, words)
 
     def share(value: float) -> str:
         return numbers.percent(value, words, digits=2)
@@ -634,6 +635,8 @@ def _write(flowing: Flowing, words: Words) -> dict[str, list[str]]:
         "twice_kernels": numbers.multiple(case.timed(twice[0]), words, digits=3),
         "twice_streamed": numbers.multiple(case.timed(twice[3]), words, digits=3),
         "published": same(
-            " → ".join(numbers.number(value, words, digits=4) for value in tiers.PUBLISHED)
+            " → ".join(
+                numbers.number(value, words, digits=4, trim=True) for value in tiers.PUBLISHED
+            )
         ),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -115,8 +115,9 @@ def heading(text: str, left: float = 0) -> dict[str, Any]:
     return {
         "x": 0,
         "y": 1,
-        "xref": "paper",
-        "yref": "paper",
+        # The word "paper" would be taken for the theme's colour.
+        "xref": "x domain",
+        "yref": "y domain",
         "xanchor": "left",
         "yanchor": "bottom",
         "xshift": -left,
@@ -127,18 +128,20 @@ def heading(text: str, left: float = 0) -> dict[str, Any]:
     }
 
 
-def row_axis(names: Sequence[str], room: float = 0.6) -> dict[str, Any]:
-    """Return a vertical axis with a named row for each whole number, the first on top.
+def row_axis(count: int, room: float = 0.6) -> dict[str, Any]:
+    """Return a vertical axis with a row for each whole number, the first on top, names left out.
+
+    Names stand in the figure, so that they are not cut on a narrow screen.
 
     Examples
     --------
-    >>> row_axis(["a", "b"])["range"]
+    >>> row_axis(2)["range"]
     [1.6, -0.6]
     """
     return {
-        "range": [len(names) - 0.4, -room],
-        "tickvals": list(range(len(names))),
-        "ticktext": list(names),
+        "range": [count - 0.4, -room],
+        "tickvals": list(range(count)),
+        "showticklabels": False,
         "fixedrange": True,
         "zeroline": False,
     }

@@ -28,8 +28,8 @@ SHOWN = ("kernels", "fused", "streamed")
 """The ways of `physics.dataflow.LANES` that are drawn; a CUDA graph only has narrower gaps."""
 
 # Heights within a lane, of which each takes one unit; the first lane stands on top.
-_MEMORY, _COMPUTE, _LINK, _TITLE = 0.47, 0.21, 0.08, 0.70
-_THICKNESS = {"memory": 0.26, "compute": 0.17, "link": 0.06}
+_MEMORY, _COMPUTE, _LINK, _TITLE = 0.46, 0.19, 0.06, 0.72
+_THICKNESS = {"memory": 0.32, "compute": 0.16, "link": 0.06}
 
 _PIXELS = 560
 """Width that the bars have at least, and of a letter in them: a name is shown where it fits."""

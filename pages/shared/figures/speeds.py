@@ -7,22 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from pages.shared import colours
-from pages.shared.figures.base import dots, heading, labels, layout, line, log_axis, row_axis
+from pages.shared.figures.base import dots, heading, labels, layout, line, log_axis
 from pages.shared.player.view import Figure
 from physics.published_speeds import Speed
 
 NAME = "speeds"
-LOWEST, HIGHEST = 10.0, 1e7
+LOWEST, HIGHEST = 1.0, 1e7
 """The speeds shown [tokens/s]."""
 
-_ROW = 30  # pixels
-LEFT = 205
+_ROW = 42  # pixels
+_ABOVE = 0.42
+"""How far above its bar a row's name stands, in rows."""
 
 
 @dataclass(frozen=True)
 class Texts:
     """The words in the figure."""
 
+    title: str
     speed_axis: str
     bound: str
     single: str
@@ -33,15 +35,14 @@ def figure(
     texts: Texts,
     speeds: Sequence[Speed],
     rows: Sequence[str],
-    shares: Sequence[str],
     separators: str,
 ) -> Figure:
     """Return the whole figure: no slider moves it, so its numbers are no part of the table.
 
     Parameters
     ----------
-    rows, shares : sequence of str
-        The name of each speed, and what stands beside its dot; the first is on top.
+    rows : sequence of str
+        What stands over each speed's bar; the first is on top.
     """
     bounds, ends = [], []
     for row, speed in enumerate(speeds):
@@ -68,27 +69,27 @@ def figure(
     bound_ends = {"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": roof}}
     one = {"color": measured, "symbol": "circle-open", "size": 12, "line": {"width": 2.5}}
     more = {"color": measured, "symbol": "diamond-open", "size": 13, "line": {"width": 2.5}}
-    shown = labels("shares", colours.INK, "middle right")
-    shown |= {
-        "x": [speed.tokens_per_second * 1.3 for speed in speeds],
-        "y": list(range(len(speeds))),
-        "text": list(shares),
+    named = labels("rows", colours.INK, "middle right")
+    named |= {
+        "x": [LOWEST] * len(rows),
+        "y": [row - _ABOVE for row in range(len(rows))],
+        "text": list(rows),
     }
     data = [
         line(texts.bound, {"color": roof, "width": 9}, opacity=0.55, hoverinfo="skip") | at(bounds),
         dots(texts.bound, {"color": roof, **bound_ends}) | at(ends),
         dots(texts.single, one) | at(told[0]),
         dots(texts.speculative, more) | at(told[1]),
-        shown,
+        named,
     ]
     legend = (
-        f"<span style='color:{roof}'>▬</span> {texts.bound}<br>"
+        f"<b>{texts.title}</b><br><span style='color:{roof}'>■</span> {texts.bound}<br>"
         f"○ {texts.single}   ◇ {texts.speculative}"
     )
     axis = log_axis(texts.speed_axis, LOWEST, HIGHEST)
     axis |= {
-        "tickvals": [10.0**power for power in range(1, 8)],
-        "ticktext": ["10", "100", "1k", "10k", "100k", "1M", "10M"],
+        "tickvals": [10.0**power for power in range(8)],
+        "ticktext": ["1", "10", "100", "1k", "10k", "100k", "1M", "10M"],
     }
     return Figure(
         NAME,
@@ -96,12 +97,13 @@ def figure(
             "data": data,
             "layout": layout(
                 axis,
-                row_axis(rows),
+                {"range": [len(rows) - 0.5, -0.9], "visible": False, "fixedrange": True},
                 separators=separators,
-                annotations=[heading(legend, LEFT - 10)],
-                margin={"l": LEFT, "r": 24, "t": 46, "b": 48},
+                annotations=[heading(legend)],
+                margin={"l": 16, "r": 24, "t": 62, "b": 48},
             ),
         },
-        height=_ROW * len(rows) + 110,
+        height=_ROW * len(rows) + 120,
+        share=3.0,
         below=True,
     )

@@ -13,6 +13,7 @@ from pages.shared.figures.base import (
     channels,
     columns_of,
     dots,
+    heading,
     labels,
     layout,
     line,
@@ -26,8 +27,10 @@ NAME = "tiers"
 TERA = 1e12
 LOWEST, HIGHEST = 0.3, 1e4
 """The intensities shown [FLOP/B]."""
-FLOOR, CEILING = 0.02, 3e4
+FLOOR, CEILING = 0.006, 3e4
 """The performances shown [TFLOP/s]."""
+ROOM_LEFT = 20.0
+"""The ridge from which on its label has room on the left."""
 PUBLISHED = (39.5, 102.6, 410.4)
 """A Monarch FFT unfused, partly fused, fused [FLOP/B]: arXiv 2405.07518, table I."""
 
@@ -58,6 +61,7 @@ class Roof:
 class Texts:
     """The words in the figure."""
 
+    title: str
     intensity_axis: str
     performance_axis: str
     decode: str
@@ -99,10 +103,18 @@ def skeleton(texts: Texts, levels: Sequence[str], separators: str) -> Figure:
             {"color": colours.INK, "symbol": "square-open", "size": 9, "line": {"width": 1.5}},
         ),
         labels("ridge", colours.INK, "top left"),
-        labels("ridges", colours.INK, "top left"),
+        labels("ridge", colours.INK, "top right"),
+        labels("tiers", colours.INK, "bottom right"),
         labels("phases", colours.INK, "bottom right"),
         labels(texts.published, colours.INK, "top center", textfont={"size": 11}),
     ]
+    signs = "   ".join(
+        [
+            f"<span style='color:{decode.colour}'>○ ●</span> {texts.decode}",
+            f"<span style='color:{prefill.colour}'>◇ ◆</span> {texts.prefill}",
+            f"□ {texts.published}",
+        ]
+    )
     return Figure(
         NAME,
         {
@@ -111,10 +123,12 @@ def skeleton(texts: Texts, levels: Sequence[str], separators: str) -> Figure:
                 log_axis(texts.intensity_axis, LOWEST, HIGHEST),
                 log_axis(texts.performance_axis, FLOOR, CEILING),
                 separators=separators,
-                margin={"l": 64, "r": 24, "t": 16, "b": 48},
+                annotations=[heading(f"<b>{texts.title}</b><br>{signs}", 48)],
+                margin={"l": 64, "r": 24, "t": 46, "b": 48},
             ),
         },
-        height=430,
+        height=470,
+        share=3.0,
         below=True,
     )
 
@@ -142,7 +156,6 @@ def columns(
     """
     own, *others = roofs
     ridge = ridge_flop_per_byte(own.peak, own.bandwidth)
-    fixed = [ridge_flop_per_byte(roof.peak, roof.bandwidth) for roof in others]
     dots_ = np.concatenate([decode, prefill], axis=-1), np.concatenate(reached, axis=-1) / TERA
     traces = [
         _roof(own),
@@ -157,14 +170,18 @@ def columns(
             "y": Same([FLOOR * 1.6] * 3),
             "customdata": Same(texts["published"]),
         },
+        *(
+            {
+                "x": three_digits(columns_of(np.where(here_too, ridge * shift, np.nan))),
+                "y": columns_of(own.peak / TERA * 1.05),
+                "text": [[text] for text in texts["ridge"]],
+            }
+            # Left of the ridge, but right of it where there is no room.
+            for here_too, shift in ((ridge >= ROOM_LEFT, 0.97), (ridge < ROOM_LEFT, 1.03))
+        ),
         {
-            "x": three_digits(columns_of(ridge * 0.97)),
-            "y": columns_of(own.peak / TERA * 1.05),
-            "text": [[text] for text in texts["ridge"]],
-        },
-        {
-            "x": Same([float(x) * 0.97 for x in fixed]),
-            "y": Same([roof.peak / TERA * 1.05 for roof in others]),
+            "x": Same([LOWEST * 1.15] * len(others)),
+            "y": Same([LOWEST * roof.bandwidth / TERA * 0.9 for roof in others]),
             "text": Same(texts["other_ridges"]),
         },
         {

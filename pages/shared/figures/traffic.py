@@ -25,17 +25,17 @@ from physics.dataflow import Kernels
 
 NAME = "traffic"
 KILO = 1e3
-LOWEST, HIGHEST = 1.0, 1e8
-"""The amounts shown [kB]."""
+LOWEST, HIGHEST = 0.01, 1e8
+"""The amounts shown [kB]; the rows' names stand in the first two decades."""
 
 _ROW = 25  # pixels
-LEFT = 120
 
 
 @dataclass(frozen=True)
 class Texts:
     """The words in the figure."""
 
+    title: str
     bytes_axis: str
     weights: str
     kv_cache: str
@@ -49,16 +49,22 @@ def skeleton(texts: Texts, names: Sequence[str], separators: str) -> Figure:
     edge = {"line": {"color": colours.PAPER, "width": 1}}
     data = [
         line(texts.on_chip, {"color": colours.INK, "dash": "dash", "width": 1.5}),
-        dots(texts.weights, {**colours.WEIGHTS.point(12), **edge}),
+        dots(texts.weights, {**colours.WEIGHTS.point(15), **edge}),
         dots(texts.kv_cache, {**colours.KV_CACHE.point(13), **edge}),
-        dots(texts.prefill, {**colours.PREFILL.point(12), **edge}),
+        dots(texts.prefill, {**colours.PREFILL.point(11), **edge}),
         dots(texts.decode, {**colours.DECODE.point(12), **edge}),
         labels(texts.on_chip, colours.INK, "top center"),
+        labels("rows", colours.INK, "middle right")
+        | {
+            "x": [LOWEST * 1.2] * len(names),
+            "y": list(range(len(names))),
+            "text": list(names),
+        },
     ]
     for trace in data[1:5]:
         trace["hovertemplate"] = trace["name"] + ": %{x:.3s} kB<extra></extra>"
         del trace["customdata"]
-    legend = "   ".join(
+    signs = "   ".join(
         f"<span style='color:{look.colour}'>{sign}</span> {name}"
         for look, sign, name in (
             (colours.WEIGHTS, "■", texts.weights),
@@ -79,13 +85,14 @@ def skeleton(texts: Texts, names: Sequence[str], separators: str) -> Figure:
             "data": data,
             "layout": layout(
                 axis,
-                row_axis(names, 1.0),
+                row_axis(len(names), 1.0),
                 separators=separators,
-                annotations=[heading(legend, LEFT - 10)],
-                margin={"l": LEFT, "r": 24, "t": 30, "b": 48},
+                annotations=[heading(f"<b>{texts.title}</b><br>{signs}<br> ")],
+                margin={"l": 16, "r": 24, "t": 66, "b": 48},
             ),
         },
-        height=_ROW * len(names) + 100,
+        height=_ROW * len(names) + 136,
+        share=3.0,
         below=True,
     )
 

@@ -29,8 +29,9 @@ BATCHES = 2.0 ** np.arange(7)
 DASHES = ("dot", "dash", "longdash", "solid")
 """One for each of `LANES`."""
 
-_GAP = 0.062
+_GAP = 0.052
 """Distance of two labels at the lines' ends, as a share of the bandwidth."""
+_HIGHEST = 1.03
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def columns(
     # At the last batch that fits.
     last = np.maximum(fits.sum(axis=-1) - 1, 0)
     ends = np.stack([share[np.arange(len(last)), last] for share in (mfu, *mbu)], axis=-1)
-    heights = np.log10(spread(10.0**ends, gap=_GAP))
+    heights = hung(np.log10(spread(10.0**ends, gap=_GAP)))
     some = fits.any(axis=-1)
     inside = (batch <= BATCHES[-1]) & (batch <= max_batch)
     traces = [
@@ -113,9 +114,27 @@ def columns(
             "customdata": Same(list(names)),
         },
         {
-            "x": columns_of(*[np.where(some, BATCHES[last] * 1.03, np.nan)] * (len(LANES) + 1)),
+            "x": columns_of(*[np.where(some, BATCHES[last] * 1.01, np.nan)] * (len(LANES) + 1)),
             "y": np.round(100 * heights, 1),
             "text": Same([arithmetic, *names]),
         },
     ]
     return channels(NAME, traces)
+
+
+def hung(heights: np.ndarray, top: float = _HIGHEST, gap: float = _GAP) -> np.ndarray:
+    """Hang labels below `top`, highest first, each at least `gap` under the one above.
+
+    Examples
+    --------
+    >>> hung(np.array([[1.2, 0.5, 1.1]]), top=1.0, gap=0.1).round(2).tolist()
+    [[1.0, 0.5, 0.9]]
+    """
+    order = np.argsort(-heights, axis=-1, kind="stable")
+    ranked = np.take_along_axis(heights, order, axis=-1)
+    ranked[:, 0] = np.minimum(ranked[:, 0], top)
+    for index in range(1, ranked.shape[-1]):
+        ranked[:, index] = np.minimum(ranked[:, index], ranked[:, index - 1] - gap)
+    moved = np.empty_like(ranked)
+    np.put_along_axis(moved, order, ranked, axis=-1)
+    return moved
