@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, cached_property
 
 import numpy as np
 
 from pages.shared import colours, numbers
-from pages.shared.case import Case, or_misfit, pick
+from pages.shared.case import or_misfit, pick
 from pages.shared.figures import flow, speeds, tiers, traffic, utilisation
+from pages.shared.flowing import Flowing
 from pages.shared.language import Words
+from pages.shared.memory_words import MACHINES, mechanism, speed_rows, tier_tables
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
-from pages.shared.points import Points
+from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
 from physics import memory_tiers
-from physics.catalogue import model
 from physics.chips import chip
-from physics.dataflow import LANES, Kernels, Lane, Step, launch, layer, main_layers, run
-from physics.kv_cache import kv_bytes_per_sequence
+from physics.dataflow import LANES, MONARCH_FFT_INTENSITIES
+from physics.launches import launch
 from physics.machine import TYPICAL
 from physics.published_speeds import published_speeds
 from physics.roofline import ridge_flop_per_byte
-
-MACHINES = ("h100-sxm", "gh200", "sn40l", "groq-lpu", "wse-3")
-"""Chips of different memories, compared beside the one picked."""
-
-SPILLS = "sn40l"
-"""The chip on which what HBM cannot hold goes to DDR."""
 
 
 class Dataflow:
@@ -65,7 +59,7 @@ class Dataflow:
     def describe(self, scenario: Scenario, language: Words) -> Description:
         """Say what stands on the page."""
         words = language
-        kernels = _some_layer(scenario)
+        kernels = Flowing(points_from(scenario, {})).decode_layer
         main, others = _roofs(scenario.chip)
         return Description(
             figures=(
@@ -84,7 +78,7 @@ class Dataflow:
                 speeds.figure(
                     _speeds_texts(words),
                     list(published_speeds().values()),
-                    _speed_rows(words),
+                    speed_rows(words),
                     words.separators,
                 ),
             ),
@@ -156,8 +150,8 @@ class Dataflow:
             "t/gain": told("dataflow.gain_readout"),
             "t/sentence": or_misfit(words.each("dataflow.sentence", write), misfits),
             "t/formula": or_misfit(words.each("dataflow.formula", write), misfits),
-            "t/tiers": _tier_tables(flowing, words),
-            "t/mechanism": Same(_mechanism(words)),
+            "t/tiers": tier_tables(flowing, words),
+            "t/mechanism": Same(mechanism(words)),
             "t/honest": _honest(flowing, write, words),
             "t/takeaway": or_misfit(words.each("dataflow.takeaway", write), misfits),
             "t/alt_flow": or_misfit(words.each("dataflow.alt_flow", write), misfits),
@@ -169,132 +163,6 @@ class Dataflow:
 
 
 VIEW = Dataflow()
-
-
-class Flowing:
-    """What physics says of a page's points, in the four ways of running."""
-
-    def __init__(self, points: Points) -> None:
-        self.points, self.case = points, Case(points)
-        self.on_chip = memory_tiers.on_chip_bytes(self.case.chip)
-
-    @property
-    def _held(self) -> float:
-        """On-chip memory; where the catalogue has no figure it is taken as large enough."""
-        return np.inf if self.on_chip is None else self.on_chip
-
-    @cached_property
-    def decode_layer(self) -> Kernels:
-        """The layer that the model has most of, adding one token to every sequence."""
-        return self._layer(new_tokens=1, cached_tokens=self.case.context, absorbed=True)
-
-    @cached_property
-    def prefill_layer(self) -> Kernels:
-        """The same layer reading the prompts."""
-        return self._layer(new_tokens=self.points.prompt, cached_tokens=0)
-
-    def _layer(self, **phase: object) -> Kernels:
-        architecture = self.case.architecture
-        return layer(
-            main_layers(architecture),
-            architecture,
-            self.case.machine,
-            batch=self.points.batch,
-            **self.case.formats,
-            **phase,
-        )
-
-    @cached_property
-    def lanes(self) -> tuple[Lane, ...]:
-        """The layer in decode, in the order of `LANES`."""
-        return self._ways(self.decode_layer)
-
-    @cached_property
-    def prefill_lanes(self) -> tuple[Lane, ...]:
-        """The layer in prefill, in the order of `LANES`."""
-        return self._ways(self.prefill_layer)
-
-    def _ways(self, work: Kernels) -> tuple[Lane, ...]:
-        stream, graph = launch("stream").seconds, launch("graph").seconds
-        return (
-            work.one_by_one(stream),
-            work.one_by_one(graph),
-            work.fused(graph, self._held),
-            work.streamed(0.0, self._held),
-        )
-
-    @cached_property
-    def step(self) -> Step:
-        """A whole decode step."""
-        case = self.case
-        return run(
-            case.architecture,
-            case.machine,
-            batch=self.points.batch,
-            new_tokens=1,
-            cached_tokens=case.context,
-            absorbed=True,
-            on_chip=self._held,
-            **case.formats,
-        )
-
-    @cached_property
-    def small_batches(self) -> Step:
-        """Whole decode steps at the batches of the figure, shape (lanes, points, batches)."""
-        case, points = self.case, self.points
-        return run(
-            case.architecture,
-            case.machine_with(points.bandwidth[:, None], points.flops[:, None]),
-            batch=utilisation.BATCHES,
-            new_tokens=1,
-            cached_tokens=case.context[:, None],
-            absorbed=True,
-            on_chip=self._held,
-            **case.formats,
-        )
-
-    @cached_property
-    def with_twice_the_bandwidth(self) -> Step:
-        """The same step on memory twice as fast."""
-        case, points = self.case, self.points
-        return run(
-            case.architecture,
-            case.machine_with(2 * points.bandwidth, points.flops),
-            batch=points.batch,
-            new_tokens=1,
-            cached_tokens=case.context,
-            absorbed=True,
-            on_chip=self._held,
-            **case.formats,
-        )
-
-    @cached_property
-    def decode_intensity(self) -> np.ndarray:
-        """Intensity of the layer in decode kernel by kernel, and fused: shape (points, 2)."""
-        return _intensity(self.lanes, self.decode_layer)
-
-    @cached_property
-    def prefill_intensity(self) -> np.ndarray:
-        """The same in prefill."""
-        return _intensity(self.prefill_lanes, self.prefill_layer)
-
-    def reached(self, lanes: tuple[Lane, ...], work: Kernels) -> np.ndarray:
-        """FLOP/s of a chip kernel by kernel, and streamed: shape (points, 2)."""
-        flop = work.flop.sum(axis=0)
-        seconds = np.stack([lanes[0].seconds, lanes[3].seconds], axis=-1)
-        return np.where(self.case.fits[:, None], flop[:, None] / seconds, np.nan)
-
-
-def _intensity(lanes: tuple[Lane, ...], work: Kernels) -> np.ndarray:
-    flop = work.flop.sum(axis=0)
-    return np.stack([flop / lanes[0].bytes, flop / lanes[2].bytes], axis=-1)
-
-
-def _some_layer(scenario: Scenario) -> Kernels:
-    """Return the layer of a scenario for its kernels' names."""
-    from pages.shared.points import points_from
-
-    return Flowing(points_from(scenario, {})).decode_layer
 
 
 def _flow_texts(words: Words) -> flow.Texts:
@@ -422,137 +290,15 @@ def _tier_columns(flowing: Flowing, words: Words) -> dict[str, Column]:
                 for roof, text in zip(others, other_ridges, strict=True)
             ],
             "published": [
-                numbers.number(value, words, digits=4, trim=True) for value in tiers.PUBLISHED
+                numbers.number(value, words, digits=4, trim=True)
+                for value in MONARCH_FFT_INTENSITIES
             ],
         },
     )
 
 
-def _tier_tables(flowing: Flowing, words: Words) -> list[str]:
-    """Write which memory holds how much, and how many chips the load needs in each."""
-    case, points = flowing.case, flowing.points
-    each = kv_bytes_per_sequence(case.architecture, case.tokens, points.kv, points.tp)
-    size = case.weight_bytes + points.batch * each
-    rows, counted = [], []
-    for slug in dict.fromkeys((points.chip, *MACHINES)):
-        one = chip(slug)
-        for tier in memory_tiers.tiers(slug):
-            ridge = float(tier.ridge(one.bf16_flop_per_second))
-            rows.append(
-                (
-                    f"{one.name} {tier.memory}",
-                    numbers.bytes_decimal(tier.capacity, words, trim=True),
-                    numbers.bytes_per_second(tier.bandwidth, words, trim=True),
-                    numbers.flop_per_byte(ridge, words, digits=2),
-                )
-            )
-            needed = memory_tiers.chips_to_hold(size, tier.capacity).astype(int)
-            counted.append(numbers.number(needed.tolist(), words))
-    heads = [
-        words(f"dataflow.table_{name}") for name in ("memory", "capacity", "bandwidth", "ridge")
-    ]
-    sizes = numbers.bytes_decimal(size, words)
-    spilled = _spilled(size, words)
-    tables = []
-    for index, total in enumerate(sizes):
-        head = [*heads, words("dataflow.table_chips", size=total)]
-        cells = "".join(f"<th scope='col'>{text}</th>" for text in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{text}</td>" for text in (*row, column[index])) + "</tr>"
-            for row, column in zip(rows, counted, strict=True)
-        )
-        table = f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
-        tables.append(f"{table}<p>{spilled[index]} {words('dataflow.claims')}</p>")
-    return tables
-
-
-def _spilled(size: np.ndarray, words: Words) -> list[str]:
-    """Say what happens where a chip's HBM is too small and its DDR takes the rest."""
-    found = [tier for tier in memory_tiers.tiers(SPILLS) if tier.level != "sram"]
-    placed = memory_tiers.fill(size, [tier.capacity for tier in found])
-    bandwidths = [tier.bandwidth for tier in found]
-    seconds = memory_tiers.read_seconds(placed, bandwidths)
-    slow = placed[1] / bandwidths[1]
-    write = {
-        "chip": [chip(SPILLS).name] * len(size),
-        "fast": numbers.bytes_decimal(placed[0], words),
-        "slow": numbers.bytes_decimal(placed[1], words),
-        "time": numbers.seconds(seconds, words),
-        "share": numbers.percent(slow / seconds, words, digits=2),
-    }
-    return pick(
-        placed[1] > 0,
-        words.each("dataflow.spilled", write),
-        words.each("dataflow.not_spilled", write),
-    )
-
-
-def _speed_rows(words: Words) -> list[str]:
-    """Say of each published speed: machine, model, speed, and its share of what memory allows."""
-    rows = []
-    for speed in published_speeds().values():
-        one = chip(speed.chip)
-        name = one.name.removeprefix("SambaNova ").removeprefix("Cerebras ").partition(" SXM")[0]
-        rows.append(
-            words(
-                "dataflow.speed_row" if speed.stated else "dataflow.speed_row_least",
-                chips=numbers.number(speed.chips, words),
-                chip=name,
-                model=model(speed.model).name,
-                weights=speed.weights,
-                speed=numbers.tokens_per_second(speed.tokens_per_second, words),
-                share=numbers.percent(speed.share, words, digits=2),
-            )
-        )
-    return rows
-
-
-@cache
-def _mechanism(words: Words) -> str:
-    """Split published speeds into bandwidth, its use, and tokens a step."""
-    by_slug = published_speeds()
-    dataflow, gpu = by_slug["sn40l-8b"], by_slug["a100-7b"]
-    eager = by_slug["h100-70b"]
-    big, bigger = by_slug["sn40l-70b"], by_slug["sn40l-405b"]
-    plain, speculative = by_slug["groq-70b"], by_slug["groq-70b-speculative"]
-    wafer = by_slug["wse-3-8b"]
-
-    def speed(value: float) -> str:
-        rounded = float(f"{value:.3g}")
-        return numbers.tokens_per_second(value if value < 1e4 else rounded, words)
-
-    def share(value: float) -> str:
-        return numbers.percent(value, words, digits=2)
-
-    def times(value: float) -> str:
-        return numbers.multiple(value, words)
-
-    more, better = dataflow.bandwidth / gpu.bandwidth, dataflow.share / gpu.share
-    return words(
-        "dataflow.mechanism",
-        speed=speed(dataflow.tokens_per_second),
-        bound=speed(dataflow.bound),
-        share=share(dataflow.share),
-        gpu_share=share(gpu.share),
-        eager_share=share(eager.share),
-        bandwidth=numbers.bytes_per_second(dataflow.bandwidth, words),
-        gpu_bandwidth=numbers.bytes_per_second(gpu.bandwidth, words),
-        both=times(more * better),
-        more=times(more),
-        better=times(better),
-        big=speed(big.tokens_per_second),
-        big_bound=speed(big.bound),
-        bigger=speed(bigger.tokens_per_second),
-        bigger_bound=speed(bigger.bound),
-        big_tokens=numbers.number(big.share, words, digits=2),
-        bigger_tokens=numbers.number(bigger.share, words, digits=2),
-        plain=speed(plain.tokens_per_second),
-        speculative=speed(speculative.tokens_per_second),
-        groq_chips=numbers.chip_count(plain.chips, words),
-        wafer=speed(wafer.tokens_per_second),
-        wafer_bound=speed(wafer.bound),
-        wafer_share=share(wafer.share),
-    )
+def _fft_texts(words: Words) -> list[str]:
+    return numbers.number(MONARCH_FFT_INTENSITIES, words, digits=4, trim=True)
 
 
 def _honest(flowing: Flowing, write: dict[str, list[str]], words: Words) -> list[str]:
@@ -636,7 +382,8 @@ def _write(flowing: Flowing, words: Words) -> dict[str, list[str]]:
         "twice_streamed": numbers.multiple(case.timed(twice[3]), words, digits=3),
         "published": same(
             " → ".join(
-                numbers.number(value, words, digits=4, trim=True) for value in tiers.PUBLISHED
+                numbers.number(value, words, digits=4, trim=True)
+                for value in MONARCH_FFT_INTENSITIES
             )
         ),
     }

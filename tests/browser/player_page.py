@@ -13,7 +13,8 @@ PAGES = dict(
     page.split("=")
     for page in os.environ.get(
         "EXPLORABLE_PAGES",
-        "roofline=/roofline one-request=/ kv-cache=/kv-cache decode-shift=/decode-shift",
+        "roofline=/roofline one-request=/ kv-cache=/kv-cache decode-shift=/decode-shift"
+        " dataflow=/dataflow",
     ).split()
 )
 READY = ".player[data-ready][data-tables]"

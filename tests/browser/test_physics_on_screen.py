@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import Page
 
 from physics.catalogue import model
+from physics.dataflow import layer, main_layers
 from physics.frontier import linear_crossing_batch
+from physics.launches import launch
 from physics.predict import parse_question, predict
 from tests.browser.player_page import (
     SETTLE_MS,
@@ -76,3 +78,19 @@ def test_decode_shift(page: Page, server: str) -> None:
         crossing = float(linear_crossing_batch(model(SCENARIO["model"]), on))
         assert drawn[6]["x"][0] == pytest.approx(crossing, rel=1e-4)
         assert drawn[6]["x"][0] > answer["critical_batch"]
+
+
+def test_dataflow(page: Page, server: str) -> None:
+    open_player(page, server, "/dataflow", QUERY)
+    for index, value in stops_of(page, "dataflow", "bandwidth").items():
+        slide_input(page, "bandwidth", index)
+        page.wait_for_timeout(SETTLE_MS)
+        question = parse_question(SCENARIO | {"bandwidth": f"{value:.12g}"})
+        architecture, on = model(SCENARIO["model"]), question.machine()
+        context = question.prompt + (question.output - 2) / 2
+        one = layer(main_layers(architecture), architecture, on, batch=question.batch,
+                    new_tokens=1, cached_tokens=context, absorbed=True)
+        kernels = float(one.one_by_one(launch("stream").seconds).seconds) * 1e6
+        drawn = figure_values(page, "flow")[0]["x"]
+        assert drawn[0] == pytest.approx(kernels, rel=5e-3)
+        assert drawn[2] == pytest.approx(float(one.streamed().seconds) * 1e6, rel=5e-3)

@@ -20,7 +20,7 @@ from pages.shared.figures.base import (
 )
 from pages.shared.figures.parts import ACTIVATIONS
 from pages.shared.player.view import Figure, Same
-from physics.dataflow import Lane
+from physics.lanes import Lane
 
 NAME = "flow"
 MICRO = 1e-6
@@ -49,7 +49,7 @@ class Texts:
     link: str
 
     def legend(self, *, link: bool) -> str:
-        """Return the colours with their meaning, in one line."""
+        """Return the colours with their meaning, in two lines where they are many."""
         parts = [
             (colours.WEIGHTS.colour, self.weights),
             (colours.KV_CACHE.colour, self.kv_cache),
@@ -60,7 +60,9 @@ class Texts:
             parts.append((colours.COMMUNICATION.colour, self.link))
         # The theme's ink is no colour that markup knows: the square without one is ink.
         coloured = [f"<span style='color:{colour}'>■</span> {name}" for colour, name in parts]
-        return "   ".join([*coloured, f"■ {self.stands_still}"])
+        coloured.append(f"■ {self.stands_still}")
+        lines = (coloured[:3], coloured[3:]) if link else (coloured,)
+        return "<br>".join("   ".join(some) for some in lines)
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def skeleton(texts: Texts, separators: str, *, link: bool) -> Figure:
                 separators=separators,
                 barmode="overlay",
                 annotations=[heading(texts.legend(link=link))],
-                margin={"l": 12, "r": 16, "t": 30, "b": 48},
+                margin={"l": 12, "r": 16, "t": 44 if link else 30, "b": 48},
             ),
         },
         height=430,

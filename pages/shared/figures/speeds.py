@@ -66,7 +66,7 @@ def figure(
         }
 
     measured, roof = colours.MEASURED.colour, colours.BANDWIDTH_ROOF.colour
-    bound_ends = {"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": roof}}
+    bound_ends = {"symbol": "line-ns", "size": 14, "line": {"width": 3, "color": roof}}
     one = {"color": measured, "symbol": "circle-open", "size": 12, "line": {"width": 2.5}}
     more = {"color": measured, "symbol": "diamond-open", "size": 13, "line": {"width": 2.5}}
     named = labels("rows", colours.INK, "middle right")

@@ -21,19 +21,17 @@ from pages.shared.figures.base import (
     three_digits,
 )
 from pages.shared.player.view import Figure, Same
+from physics.dataflow import MONARCH_FFT_INTENSITIES
 from physics.roofline import attainable_flop_per_second, ridge_flop_per_byte
 
 NAME = "tiers"
 TERA = 1e12
 LOWEST, HIGHEST = 0.3, 1e4
 """The intensities shown [FLOP/B]."""
-FLOOR, CEILING = 0.006, 3e4
+FLOOR, CEILING = 0.003, 3e4
 """The performances shown [TFLOP/s]."""
 ROOM_LEFT = 20.0
 """The ridge from which on its label has room on the left."""
-PUBLISHED = (39.5, 102.6, 410.4)
-"""A Monarch FFT unfused, partly fused, fused [FLOP/B]: arXiv 2405.07518, table I."""
-
 _DASH = {"sram": "dot", "hbm": "solid", "ddr": "dash"}
 
 
@@ -108,12 +106,9 @@ def skeleton(texts: Texts, levels: Sequence[str], separators: str) -> Figure:
         labels("phases", colours.INK, "bottom right"),
         labels(texts.published, colours.INK, "top center", textfont={"size": 11}),
     ]
-    signs = "   ".join(
-        [
-            f"<span style='color:{decode.colour}'>○ ●</span> {texts.decode}",
-            f"<span style='color:{prefill.colour}'>◇ ◆</span> {texts.prefill}",
-            f"□ {texts.published}",
-        ]
+    signs = (
+        f"<span style='color:{decode.colour}'>○ ●</span> {texts.decode}<br>"
+        f"<span style='color:{prefill.colour}'>◇ ◆</span> {texts.prefill}   □ {texts.published}"
     )
     return Figure(
         NAME,
@@ -124,10 +119,10 @@ def skeleton(texts: Texts, levels: Sequence[str], separators: str) -> Figure:
                 log_axis(texts.performance_axis, FLOOR, CEILING),
                 separators=separators,
                 annotations=[heading(f"<b>{texts.title}</b><br>{signs}", 48)],
-                margin={"l": 64, "r": 24, "t": 46, "b": 48},
+                margin={"l": 64, "r": 24, "t": 60, "b": 48},
             ),
         },
-        height=470,
+        height=480,
         share=3.0,
         below=True,
     )
@@ -166,8 +161,8 @@ def columns(
             "customdata": Same(texts["dots"]),
         },
         {
-            "x": Same(list(PUBLISHED)),
-            "y": Same([FLOOR * 1.6] * 3),
+            "x": Same(list(MONARCH_FFT_INTENSITIES)),
+            "y": Same([FLOOR * 1.5] * 3),
             "customdata": Same(texts["published"]),
         },
         *(
@@ -190,8 +185,8 @@ def columns(
             "text": Same(texts["phases"]),
         },
         {
-            "x": Same(list(PUBLISHED)),
-            "y": Same([FLOOR * 2.0] * 3),
+            "x": Same(list(MONARCH_FFT_INTENSITIES)),
+            "y": Same([FLOOR * 1.9] * 3),
             "text": Same(texts["published"]),
         },
     ]

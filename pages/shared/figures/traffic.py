@@ -21,7 +21,7 @@ from pages.shared.figures.base import (
     three_digits,
 )
 from pages.shared.player.view import Figure, Same
-from physics.dataflow import Kernels
+from physics.lanes import Kernels
 
 NAME = "traffic"
 KILO = 1e3
