@@ -22,7 +22,6 @@ from physics import memory_tiers
 from physics.chips import chip
 from physics.dataflow import LANES, MONARCH_FFT_INTENSITIES
 from physics.launches import launch
-from physics.machine import TYPICAL
 from physics.published_speeds import published_speeds
 from physics.roofline import ridge_flop_per_byte
 
@@ -377,7 +376,6 @@ def _write(flowing: Flowing, words: Words) -> dict[str, list[str]]:
             ridge_flop_per_byte(case.machine.peak, case.machine.bandwidth), words
         ),
         "typical": time(case.request.decode.seconds_sum),
-        "engine": same(numbers.seconds(TYPICAL.launch_seconds, words, digits=2, trim=True)),
         "twice_kernels": numbers.multiple(case.timed(twice[0]), words, digits=3),
         "twice_streamed": numbers.multiple(case.timed(twice[3]), words, digits=3),
         "published": same(

@@ -228,11 +228,15 @@ def _stacked(kernels: Sequence[Operator], passed: Pass, machine: Machine) -> Ker
         return stacked
 
     efficiency = machine.efficiency
-    peak = np.where(stack("low_precision", bool), machine.peak, machine.attention_peak)
+    peak = np.where(
+        stack("low_precision", bool),
+        machine.peak * np.asarray(efficiency.low_precision_compute),
+        machine.attention_peak * np.asarray(efficiency.compute),
+    )
     reduces = np.reshape(
         [kernel.name == "all_reduce" for kernel in kernels], (-1, *(1 for _ in shape))
     )
-    link = np.inf if machine.link is None else machine.link
+    link = np.inf if machine.link is None else machine.link * np.asarray(efficiency.link)
     flop = stack("flop")
     return Kernels(
         names=tuple(kernel.name for kernel in kernels),
@@ -240,7 +244,7 @@ def _stacked(kernels: Sequence[Operator], passed: Pass, machine: Machine) -> Ker
         weight_bytes=stack("weight_bytes"),
         kv_bytes=stack("kv_bytes"),
         activation_bytes=stack("activation_bytes"),
-        compute_seconds=flop / (peak * np.asarray(efficiency.compute)),
+        compute_seconds=flop / peak,
         link_seconds=stack("link_bytes") / link
         + np.where(reduces & (np.asarray(machine.tp) > 1), efficiency.all_reduce_seconds, 0.0),
         edge_bytes=np.broadcast_to(

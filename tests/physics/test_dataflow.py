@@ -153,12 +153,23 @@ def test_the_faster_the_memory_the_more_fusion_gains():
     assert np.all(np.diff(step.seconds[0] / step.seconds[3]) > 0.1)
 
 
-@pytest.mark.parametrize(("tp", "measured"), [(2, 168.84), (4, 254.02), (8, 328.43)])
-def test_compiled_kernels_on_several_gpus_reach_three_quarters_of_a_graph(tp, measured):
-    """gpt-fast, Llama 2 7B on A100 with CUDA graphs, batch 1; nothing here was fitted to it."""
-    on = machine(chip("a100-sxm-80gb"), tp=tp, efficiency="typical")
-    step = run(model("llama-2-7b"), on, batch=1, new_tokens=1, cached_tokens=55)
-    assert 0.75 < measured * step.seconds[LANES.index("graph")] < 1
+def test_launches_keep_several_gpus_from_scaling_with_their_bandwidth():
+    """gpt-fast, Llama 2 7B on A100 with CUDA graphs, batch 1: 4 x the chips gave 1.95 x the speed.
+
+    The lane is a bound: it knows of launches, and of all-reduces only the bytes.
+    """
+    measured = {2: 168.84, 4: 254.02, 8: 328.43}
+    some = chip("a100-sxm-80gb")
+    lanes = {
+        tp: 1 / run(model("llama-2-7b"), machine(some, tp=tp, efficiency="typical"), batch=1,
+                    new_tokens=1, cached_tokens=55).seconds
+        for tp in measured
+    }
+    graph, streamed = (LANES.index(name) for name in ("graph", "streamed"))
+    for tp, speed in measured.items():
+        assert 0.5 < speed / lanes[tp][graph] < 0.85
+    assert lanes[8][streamed] / lanes[2][streamed] == pytest.approx(4, rel=0.01)
+    assert 1.95 < lanes[8][graph] / lanes[2][graph] < 3
 
 
 def test_only_full_fusion_takes_the_published_fft_over_the_ridge():
