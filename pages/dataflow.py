@@ -350,6 +350,7 @@ def _write(flowing: Flowing, words: Words) -> dict[str, list[str]]:
         "launches": same(numbers.number(int(step.launches[0]), words)),
         "launch": same(numbers.seconds(stream, words, digits=2)),
         "graph_launch": same(numbers.seconds(launch("graph").seconds, words, digits=2)),
+        "unread": same("" if launch("stream").confidence == "A" else words("dataflow.unread")),
         "waiting": time(waiting),
         "busy": time(kernels.busy_seconds.sum(axis=0)),
         "layer": time(kernels.seconds),
