@@ -12,7 +12,7 @@ from pages.shared.case import or_misfit, pick
 from pages.shared.figures import flow, speeds, tiers, traffic, utilisation
 from pages.shared.flowing import Flowing
 from pages.shared.language import Words
-from pages.shared.memory_words import MACHINES, mechanism, speed_rows, tier_tables
+from pages.shared.memory_words import MACHINES, as_published, mechanism, speed_rows, tier_tables
 from pages.shared.player.view import Column, Description, Readout, Same, Section, Sweep
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points, points_from
@@ -350,6 +350,7 @@ def _write(flowing: Flowing, words: Words) -> dict[str, list[str]]:
         "launches": same(numbers.number(int(step.launches[0]), words)),
         "launch": same(numbers.seconds(stream, words, digits=2)),
         "graph_launch": same(numbers.seconds(launch("graph").seconds, words, digits=2)),
+        "as_published": same(as_published(points.chip, points.model, words)),
         "unread": same("" if launch("stream").confidence == "A" else words("dataflow.unread")),
         "waiting": time(waiting),
         "busy": time(kernels.busy_seconds.sum(axis=0)),

@@ -102,6 +102,20 @@ def speed_rows(words: Words) -> list[str]:
     return rows
 
 
+def as_published(slug: str, architecture: str, words: Words) -> str:
+    """Say what one user gets of a model on chips of a kind, where that was published."""
+    return "".join(
+        words(
+            "dataflow.as_published",
+            chips=numbers.number(speed.chips, words),
+            chip=chip(slug).name,
+            speed=numbers.tokens_per_second(speed.tokens_per_second, words),
+        )
+        for speed in published_speeds().values()
+        if (speed.chip, speed.model) == (slug, architecture) and speed.speculative != "yes"
+    )
+
+
 @cache
 def mechanism(words: Words) -> str:
     """Split published speeds into bandwidth, its use, and tokens a step."""

@@ -159,3 +159,15 @@ def test_table_stays_small(query):
 def test_next_pages_exist():
     names = {view.name for view in VIEWS}
     assert set(VIEW.next) <= names
+
+
+def test_a_bound_stands_beside_the_published_speed():
+    """A wafer's SRAM allows hundreds of thousands of tokens a second; 1,800 are published."""
+    table = table_of("dataflow", {"chip": "wse-3"})
+    index = table["sliders"]["batch"]["index"]
+    text = at(table, "batch", index, "t/sentence").replace("\xa0", " ")
+    assert "published for 1 × Cerebras WSE-3 are 1,800 tokens/s" in text
+    assert "published" not in at(table_of("dataflow", {}), "batch", 0, "t/sentence")
+    labels = at(table, "batch", index, "f/utilisation/6/y")
+    assert all(0 <= height <= 105 for height in labels)
+    assert np.diff(sorted(labels)).min() > 4

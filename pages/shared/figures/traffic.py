@@ -28,6 +28,9 @@ KILO = 1e3
 LOWEST, HIGHEST = 0.01, 1e8
 """The amounts shown [kB]; the rows' names stand in the first two decades."""
 
+ROOM_RIGHT = HIGHEST / 100
+"""The amount up to which a label has room on both sides [kB]."""
+
 _ROW = 25  # pixels
 
 
@@ -119,6 +122,11 @@ def columns(
                 decode.activation_bytes,
             )
         ),
-        {"x": Same([edge]), "y": Same([-1.0]), "text": Same([on_chip_text])},
+        {
+            "x": Same([edge]),
+            "y": Same([-1.0]),
+            "text": Same([on_chip_text]),
+            "textposition": Same("top left" if edge > ROOM_RIGHT else "top center"),
+        },
     ]
     return channels(NAME, traces)

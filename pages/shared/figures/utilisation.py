@@ -122,19 +122,25 @@ def columns(
     return channels(NAME, traces)
 
 
-def hung(heights: np.ndarray, top: float = _HIGHEST, gap: float = _GAP) -> np.ndarray:
-    """Hang labels below `top`, highest first, each at least `gap` under the one above.
+def hung(
+    heights: np.ndarray, bottom: float = 0.0, top: float = _HIGHEST, gap: float = _GAP
+) -> np.ndarray:
+    """Keep labels between `bottom` and `top`, each at least `gap` from the next.
 
     Examples
     --------
-    >>> hung(np.array([[1.2, 0.5, 1.1]]), top=1.0, gap=0.1).round(2).tolist()
-    [[1.0, 0.5, 0.9]]
+    >>> hung(np.array([[1.2, 0.5, 1.1], [0.0, 0.5, -0.1]]), top=1.0, gap=0.1).round(2).tolist()
+    [[1.0, 0.5, 0.9], [0.1, 0.5, 0.0]]
     """
     order = np.argsort(-heights, axis=-1, kind="stable")
     ranked = np.take_along_axis(heights, order, axis=-1)
+    last = ranked.shape[-1] - 1
     ranked[:, 0] = np.minimum(ranked[:, 0], top)
-    for index in range(1, ranked.shape[-1]):
+    for index in range(1, last + 1):
         ranked[:, index] = np.minimum(ranked[:, index], ranked[:, index - 1] - gap)
+    ranked[:, last] = np.maximum(ranked[:, last], bottom)
+    for index in range(last - 1, -1, -1):
+        ranked[:, index] = np.maximum(ranked[:, index], ranked[:, index + 1] + gap)
     moved = np.empty_like(ranked)
     np.put_along_axis(moved, order, ranked, axis=-1)
     return moved
