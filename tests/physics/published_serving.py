@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from physics.cost import cost_per_million_tokens
 from physics.expert_parallel import exchange_bound_tpot_seconds, exchange_seconds
 from physics.kv_cache import freed_tokens_per_step
 from physics.metrics import JOULE_PER_WATT_HOUR, throughput_gain, time_per_output_token
@@ -22,7 +23,20 @@ def exchange_tpot(link: float) -> float:
     return float(exchange_bound_tpot_seconds(61, exchange(link)))
 
 
+def day_of_deepseek() -> float:
+    """USD for the 168e9 output tokens that 226.75 nodes of 8 chips wrote in a day, at 2 USD."""
+    tokens = 168e9
+    each = cost_per_million_tokens(tokens / 86_400, chips=226.75 * 8, price_per_chip_hour=2)
+    return float(each) * tokens / 1e6
+
+
 SERVING = {
+    "ds_cost_day": Case(day_of_deepseek),
+    "gmi_cost_85": Case(
+        lambda: cost_per_million_tokens(85, chips=1, price_per_chip_hour=2),
+        within=0.005,
+        because=DIGIT,
+    ),
     "ai_relu": Case(lambda: elementwise_intensity(1.0)),
     "baseten_unfused_attn_ai": Case(
         lambda: unfused_attention_intensity(4096, 128), within=0.5, because="printed as 62"
