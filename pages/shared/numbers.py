@@ -271,6 +271,22 @@ def percent(value: float | None, words: Words, *, digits: int = 3, trim: bool = 
 
 
 @_one_or_many
+def dollars(value: float | None, words: Words, *, digits: int = 3, trim: bool = False) -> str:
+    """Write an amount of US dollars.
+
+    Examples
+    --------
+    >>> from pages.shared.language import Words
+    >>> dollars([0.1234, 2.0], Words("en")), dollars(12.5, Words("it"))
+    (['$0.123', '$2.00'], '12,5\\xa0$')
+    """
+    if not _usable(value):
+        return NONE
+    text = _write(float(value), words, digits, trim)
+    return "$" + text if words.code == "en" else text + SPACE + "$"
+
+
+@_one_or_many
 def multiple(value: float | None, words: Words, *, digits: int = 2, trim: bool = False) -> str:
     """Write how many times: two significant digits.
 
@@ -356,6 +372,7 @@ __all__: Iterable[str] = [
     "bytes_decimal",
     "bytes_per_second",
     "chip_count",
+    "dollars",
     "flop",
     "flop_per_byte",
     "flop_per_second",

@@ -65,12 +65,12 @@ def linear_axis(title: str, low: float, high: float, **more: Any) -> dict[str, A
 
 
 def line(name: str, style: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a line that waits for its numbers."""
+    """Return a line that waits for its numbers; every knot of it is drawn."""
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "line": dict(style),
+        "line": {"simplify": False, **style},
         "x": [],
         "y": [],
         "hovertemplate": f"{name}<extra></extra>",
