@@ -6,7 +6,7 @@ Run it with `streamlit run app.py`.
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import dataflow, decode_shift, evidence, kv_cache, one_request, roofline
+from pages import batching, dataflow, decode_shift, evidence, kv_cache, one_request, roofline
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
@@ -20,6 +20,7 @@ VIEWS = (
     roofline.VIEW,
     kv_cache.VIEW,
     decode_shift.VIEW,
+    batching.VIEW,
     dataflow.VIEW,
     evidence.VIEW,
 )

@@ -94,3 +94,21 @@ def test_dataflow(page: Page, server: str) -> None:
         drawn = figure_values(page, "flow")[0]["x"]
         assert drawn[0] == pytest.approx(kernels, rel=5e-3)
         assert drawn[2] == pytest.approx(float(one.streamed().seconds) * 1e6, rel=5e-3)
+
+
+def test_batching(page: Page, server: str) -> None:
+    open_player(page, server, "/batching", QUERY)
+    for slider in ("batch", "bandwidth"):
+        for index, value in stops_of(page, "batching", slider).items():
+            slide_input(page, slider, index)
+            page.wait_for_timeout(SETTLE_MS)
+            drawn, answer = figure_values(page, "pareto"), asked(slider, value)
+            dot = next(trace for trace in drawn if trace["name"] == "you are here")
+            if not answer["fits"]:
+                assert dot["x"][0] is None
+                continue
+            user = 1 / answer["tpot_s"]
+            assert dot["x"][0] == pytest.approx(user, rel=1e-4)
+            assert dot["y"][0] == pytest.approx(
+                user * answer["batch"] / answer["tp"], rel=1e-4
+            )
