@@ -132,7 +132,7 @@ def _mean_step_seconds(
     """
     prompt, steps, batch = np.broadcast_arrays(prompt, steps, batch)
     total: Array | float = 0.0
-    for start, count in _linear_stretches(architecture, prompt, steps):
+    for start, count in linear_stretches(architecture, prompt, steps):
         last = np.maximum(count, 1) - 1
         ends = [
             decode(architecture, machine, batch=batch, context=context, **formats)
@@ -169,10 +169,13 @@ def _kinks(architecture: Architecture) -> list[int]:
     return sorted(found - {None})
 
 
-def _linear_stretches(
+def linear_stretches(
     architecture: Architecture, prompt: Array, steps: Array
 ) -> list[tuple[Array, Array]]:
-    """Split the contexts prompt ... prompt + steps - 1 at the windows: (first, how many)."""
+    """Split the contexts prompt ... prompt + steps - 1 at the windows: (first, how many).
+
+    Within one of them FLOP and bytes of each operator of a decode step are linear in the context.
+    """
     end = prompt + steps
     edges = [prompt, *(np.clip(kink, prompt, end) for kink in _kinks(architecture)), end]
     return [(low, high - low) for low, high in pairwise(edges)]

@@ -31,6 +31,8 @@ class Step:
         Work of each operator over all its layers [FLOP], [B].
     compute_seconds, memory_seconds, communication_seconds, launch_seconds : ndarray
         Time that each operator would take if nothing else limited it [s].
+    link_seconds : ndarray
+        The part of `communication_seconds` in which bytes travel; the rest is latency [s].
     is_attention : ndarray of bool
         Which operators work on what a sequence keeps: attention, indexers, recurrences.
     """
@@ -44,6 +46,7 @@ class Step:
     memory_seconds: Array
     communication_seconds: Array
     launch_seconds: Array
+    link_seconds: Array
     machine: Machine
     is_attention: NDArray[np.bool_]
 
@@ -270,6 +273,7 @@ def step(
     moved += activation_bytes
     tp = np.asarray(machine.tp)
     link = np.inf if machine.link is None else machine.link * np.asarray(efficiency.link)
+    link_seconds = link_bytes / link
     return Step(
         names=tuple(work.name for work in works),
         flop_by_operator=flop * tp,
@@ -278,11 +282,12 @@ def step(
         activation_bytes_by_operator=activation_bytes * tp,
         compute_seconds=flop / peak,
         memory_seconds=moved / (machine.bandwidth * np.asarray(efficiency.memory)),
-        communication_seconds=link_bytes / link
+        communication_seconds=link_seconds
         + np.where(all_reduce & (tp > 1), efficiency.all_reduce_seconds * counts, 0.0),
         launch_seconds=np.broadcast_to(
             np.where(all_reduce, 0.0, efficiency.launch_seconds * counts), flop.shape
         ),
+        link_seconds=link_seconds,
         machine=machine,
         is_attention=np.array([work.on_kept for work in works]),
     )
