@@ -6,7 +6,16 @@ Run it with `streamlit run app.py`.
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import batching, dataflow, decode_shift, evidence, kv_cache, one_request, roofline
+from pages import (
+    batching,
+    dataflow,
+    decode_shift,
+    evidence,
+    hardware,
+    kv_cache,
+    one_request,
+    roofline,
+)
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
@@ -21,6 +30,7 @@ VIEWS = (
     kv_cache.VIEW,
     decode_shift.VIEW,
     batching.VIEW,
+    hardware.VIEW,
     dataflow.VIEW,
     evidence.VIEW,
 )
