@@ -1,4 +1,4 @@
-"""The command: `python -m physics predict | models | chips`."""
+"""The command: `python -m physics predict | simulate | models | chips`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from physics.errors import InputError
 from physics.kv_cache import kv_bytes_per_token
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice
 from physics.predict import parse_question, predict
+from physics.serving import command as simulation
 from physics.table import predict_table
 
-COMMANDS = ("predict", "models", "chips")
+COMMANDS = ("predict", "simulate", "models", "chips")
 
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, and what is allowed."""
 
     def error(self, message: str) -> NoReturn:
-        missing = re.fullmatch(r"argument --(\w+): expected one argument", message)
+        missing = re.fullmatch(r"argument --([\w-]+): expected one argument", message)
         if missing:
             message += f"; it must be {_allowed(missing[1])}"
         if "arguments are required: command" in message:
@@ -33,8 +34,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _allowed(name: str) -> str:
-    """Say what an option of `predict` may be."""
-    option = OPTIONS.get(name)
+    """Say what an option may be."""
+    option = OPTIONS.get(name) or simulation.SIMULATION_OPTIONS.get(name)
     if isinstance(option, Choice):
         return "one of " + ", ".join(option.values)
     if option is not None:
@@ -43,6 +44,7 @@ def _allowed(name: str) -> str:
         "model": f"a slug (see the command models) such as {DEFAULT_MODEL}, or a config.json",
         "chip": f"a slug (see the command chips) such as {DEFAULT_CHIP}",
         "table": "a CSV file",
+        **simulation.OTHER_OPTIONS,
     }[name]
 
 
@@ -69,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ROWS.CSV",
         help="predict every row of a CSV file, "
         "whose columns are named like the options; prints CSV",
+    )
+    simulation.add_arguments(
+        commands.add_parser("simulate", help="simulate a server under load", allow_abbrev=False)
     )
     commands.add_parser("models", help="list the models")
     commands.add_parser("chips", help="list the chips")
@@ -144,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command == "predict" and table is not None:
             sys.stdout.write(predict_table(table, defaults=options))
             return 0
+        if command == "simulate":
+            return simulation.run(options)
         answer = (
             {"models": _models, "chips": _chips}[command]()
             if command != "predict"

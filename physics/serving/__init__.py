@@ -1,0 +1,1 @@
+"""A server under load, simulated step by step on the step times of `physics`."""
