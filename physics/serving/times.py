@@ -17,7 +17,7 @@ without a window takes what `step` says at the mean context.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -299,4 +299,5 @@ def step_times(
 ) -> StepTimes:
     """Return step times for contexts up to `longest` at least, kept for the next time."""
     room = min(max(1 << (int(longest) - 1).bit_length(), 1024), LONGEST)
-    return _step_times(architecture, machine, weights, kv, max(room, int(longest)))
+    on = replace(machine, capacity=np.inf)  # which no step time depends on
+    return _step_times(architecture, on, weights, kv, max(room, int(longest)))
