@@ -317,6 +317,7 @@ class Chunks(Instance):
         self.reading: list[int] = []
         self.read: dict[int, int] = {}
         self.pieces: list[tuple[int, int]] = []
+        self.piece_ends: NDArray[np.float64] = np.zeros(0)
 
     @property
     def under_way(self) -> int:
@@ -330,20 +331,38 @@ class Chunks(Instance):
         self.pieces = self._next_pieces(now)
         if not self.pieces:
             return self._plan(now)
-        new = np.array([tokens for _, tokens in self.pieces])
-        cached = np.array([self.read[request] for request, _ in self.pieces])
         self.ends = None
-        end = now + self.times.mixed_seconds(self.contexts, new, cached)
-        writing = len(self.running)
+        self.piece_ends = now + np.cumsum(self._piece_seconds())
+        end, writing = float(self.piece_ends[-1]), len(self.running)
         self.log.interval(
             MIXED if writing else PREFILL,
             now,
             end,
-            prompt_tokens=int(new.sum()),
+            prompt_tokens=sum(tokens for _, tokens in self.pieces),
             prompts=len(self.pieces),
             writing=writing,
+            steps=len(self.piece_ends),
         )
         return self._run_until(now, end)
+
+    def _piece_seconds(self) -> NDArray[np.float64]:
+        """Time of the next step, or of several while one prompt takes all that the budget leaves.
+
+        Nothing that arrives can change these: there is no room for it in the budget.
+        """
+        request, tokens = self.pieces[0]
+        if tokens < self.chunk_tokens - len(self.running):
+            new = np.array([tokens for _, tokens in self.pieces])
+            cached = np.array([self.read[request] for request, _ in self.pieces])
+            return np.array([self.times.mixed_seconds(self.contexts, new, cached)])
+        steps = min((self.ledger.to_read(request) - self.read[request]) // tokens, PLAN)
+        if self.running:
+            steps = min(steps, int(self.left.min()))
+            if self.used(steps) > self.room:
+                steps = self._steps_that_fit(steps)
+        return self.times.piece_seconds(
+            self.contexts, new=tokens, cached=self.read[request], steps=steps
+        )
 
     def _put_back(self) -> None:
         """Drop what came in last: a prompt that is being read, or a running sequence."""
@@ -396,12 +415,13 @@ class Chunks(Instance):
         if self.ends is not None:
             self._finish_plan()
             return
+        steps = len(self.piece_ends)
         if self.running:
-            self.log.token_seconds.append(now)
-            self._written(1, now)
+            self.log.token_seconds.frombytes(self.piece_ends.tobytes())
+            self._written(steps, now)
         joining = []
         for request, tokens in self.pieces:
-            self.read[request] += tokens
+            self.read[request] += steps * tokens
             total = self.ledger.to_read(request)
             if self.read[request] < total:
                 continue

@@ -22,7 +22,8 @@ class StepLog:
     token_seconds : array of float
         End of each step in which sequences are written [s].
     start, end, kind, prompt_tokens, prompts, writing, steps : list
-        One entry an interval: a step, or several alike one after another that only write.
+        One entry an interval: a step, or several alike one after another. `prompt_tokens`,
+        `prompts` and `writing` are those of each step.
     """
 
     def __init__(self, pool: str) -> None:

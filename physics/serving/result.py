@@ -32,11 +32,11 @@ class Intervals:
     kind : ndarray of int
         `ledger.PREFILL` (0), `DECODE` (1) or `MIXED` (2).
     prompt_tokens, prompts : ndarray of int
-        Tokens of prompts that the step reads, and of how many prompts.
+        Tokens of prompts that each step reads, and of how many prompts.
     writing : ndarray of int
         Sequences that get a token in each step.
     steps : ndarray of int
-        Steps in the interval; more than one only where it is all decode.
+        Steps in the interval; several where they only write, or read one prompt in pieces.
     token_seconds : ndarray
         End of each step that writes [s].
     """

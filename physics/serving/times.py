@@ -177,6 +177,18 @@ class StepTimes:
             seconds += float(self._writing_seconds(contexts, 1)[0])
         return seconds + self._reading_seconds(new, cached)
 
+    def piece_seconds(self, contexts: Tokens, *, new: int, cached: int, steps: int) -> Array:
+        """Time of each of `steps` steps that write, and read the next `new` tokens of a prompt [s].
+
+        As `mixed_seconds`, with one prompt, whose pieces are alike and follow one another.
+        """
+        batch, before = len(contexts), cached + new * np.arange(steps)
+        seconds = self._reading_of_each(np.full(steps, new), before)
+        seconds += self._together(batch + new, batch + 1, batch) + self._read_launch
+        if batch:
+            seconds += self._writing_seconds(contexts, steps)
+        return seconds
+
     # Tables
 
     def _step(self, *, batch: Array | int, new: Array | int, cached: Array | int, absorbed: bool):
@@ -249,13 +261,22 @@ class StepTimes:
             seconds += one.launch_seconds
         return seconds
 
+    def _reading(self, new: Tokens, cached: Tokens) -> tuple[Array, Array]:
+        """Compute and memory seconds of each kept operator for each piece of a prompt."""
+        before = self._taken_off * self._read_compute[:, cached]
+        compute = self._read_compute[:, new + cached] - before
+        return compute, self._read_memory[:, new] + self._read_again[:, cached]
+
     def _reading_seconds(self, new: Tokens, cached: Tokens) -> float:
-        compute = (
-            self._read_compute[:, new + cached] - self._taken_off * (self._read_compute[:, cached])
-        )
-        memory = self._read_memory[:, new] + self._read_again[:, cached]
+        """All pieces in one step."""
+        compute, memory = self._reading(new, cached)
         busy = np.maximum(compute.sum(axis=1), memory.sum(axis=1) + self._read_once)
         return float(busy.sum()) + self._read_launch
+
+    def _reading_of_each(self, new: Tokens, cached: Tokens) -> Array:
+        """Each piece in a step of its own."""
+        compute, memory = self._reading(new, cached)
+        return np.maximum(compute, memory + self._read_once[:, None]).sum(axis=0)
 
     def _together(self, rows: int, sequences: int, writing: int) -> float:
         """Seconds of what is done on all rows together, of the head, and of absorbed matrices."""
@@ -282,7 +303,7 @@ def _is_kept(one: Step) -> NDArray[np.bool_]:
     return one.is_attention | (np.array(one.names) == "kv_up")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _step_times(
     architecture: Architecture, machine: Machine, weights: str, kv: str, longest: int
 ) -> StepTimes:

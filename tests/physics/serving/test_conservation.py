@@ -38,7 +38,7 @@ def test_steps_carry_the_tokens_of_all_requests(service):
     """Prompts are read once, and again after each loss of a cache, with what was written."""
     design, traffic = service
     seen = simulate(design, traffic)
-    read = sum(int(one.prompt_tokens.sum()) for one in seen.instances)
+    read = sum(int((one.prompt_tokens * one.steps).sum()) for one in seen.instances)
     written = sum(int((one.writing * one.steps).sum()) for one in seen.instances)
     assert read >= traffic.prompt_tokens.sum()
     if not seen.preemptions.any():

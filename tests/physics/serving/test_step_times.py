@@ -106,6 +106,19 @@ def test_a_mixed_step_is_summed_over_its_sequences(slug, efficiency, contexts, p
     assert found == pytest.approx(expected, rel=1e-11)
 
 
+@settings(max_examples=30)
+@given(some_slug, st.lists(st.integers(0, TOKENS - 100), max_size=5), st.integers(1, 300),
+       st.integers(0, 3000), st.integers(1, 20))
+def test_pieces_one_after_another_are_mixed_steps(slug, contexts, new, cached, steps):
+    _, _, times = times_of(slug)
+    contexts = np.array(contexts, dtype=int)
+    found = times.piece_seconds(contexts, new=new, cached=cached, steps=steps)
+    for place, seconds in enumerate(found):
+        one = times.mixed_seconds(contexts + place, np.array([new]),
+                                  np.array([cached + place * new]))
+        assert seconds == pytest.approx(one, rel=ROUNDING)
+
+
 @given(st.lists(st.integers(1, TOKENS - 1), min_size=2, max_size=100))
 def test_full_attention_takes_what_step_says_at_the_mean_context(contexts):
     architecture, on, times = times_of("llama-3.1-8b", "typical")
