@@ -313,6 +313,7 @@ def answer(asked: Asked, seen: Result) -> dict[str, Any]:
         "weights": design.weights,
         "kv": design.kv,
         "efficiency": asked.question.efficiency,
+        "engine": asked.question.engine,
         "seed": asked.values["seed"],
         "requests": len(seen),
         "rate_per_s": asked.values["rate"] if _at_a_rate(asked) else None,

@@ -6,6 +6,9 @@ most of the work: measured on one core, SimPy 4.1 takes 1.4 µs for an event, an
 process is interrupted, against 0.4 µs for the heap; at batch 1, 256,000 tokens of 1,000 requests
 would be 256,000 events with their step times computed one by one. Planned, they are some thousand.
 
+A request goes to the instance with the fewest requests, a prompt in a pool of its own to the one
+with the fewest prompt tokens to read; a cache to the instance with the fewest sequences.
+
 What is left out: time to tokenise, to schedule and to answer over the network; prefix caches;
 priorities; failures; variance of step times; pipelines over several machines. The first token
 counts as seen when its prefill ends, and the second one waits for the cache to arrive.

@@ -150,6 +150,8 @@ def test_without_targets_there_is_no_goodput(simulate):
     (["--batch", "0"], "batch: must be a whole number from 1 to 1,000,000 (sequences under way"),
     (["--decode-tp", "2"], "decode-tp: must be left out"),
     (["--design", "disaggregated", "--chip", "apple-m1", "--decode-tp", "2"], "tp: must be 1"),
+    (["--prompt", "2000000", "--tp", "8"], "prompt and output must be at most 1,048,576 tokens"),
+    (["--engine", "none"], "engine: must be one of vllm"),
     (["--efficiency", "best"], "efficiency: must be one of ideal, typical"),
     (["--nothing", "1"], "allowed: --model, --chip, --prefill-chip, --decode-chip"),
 ])
