@@ -111,8 +111,8 @@ def test_equal_requests_that_start_together_stay_together_where_prompts_go_first
     """All end in one step, and all are read one after another: no load test looks like that.
 
     TTFT is then eight times the measured one, and TPOT, undisturbed, too low. With answers whose
-    lengths differ by a tenth TPOT is right to a fifth, and TTFT, which holds the crowd at the start,
-    twice the measured one.
+    lengths differ by a tenth TPOT is right to a fifth, and TTFT, in which the crowd at the start
+    counts, twice the measured one.
     """
     row = AIC[8192, 64]
     together, apart = (four_h200(8192, 64, pieces=False, spread=spread) for spread in (0, 100))
