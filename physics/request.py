@@ -103,7 +103,7 @@ def request(
         raise InputError("output", "must be a finite number of at least 1")
     formats = {"weights": weights, "kv": kv}
     steps = np.maximum(output - 1, 1)
-    tpot = _mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
+    tpot = mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
     first = prefill(architecture, machine, batch=batch, prompt=prompt, **formats)
     middle = decode(architecture, machine, batch=batch, context=prompt + (steps - 1) / 2, **formats)
     return Request(
@@ -117,7 +117,7 @@ def request(
     )
 
 
-def _mean_step_seconds(
+def mean_step_seconds(
     architecture: Architecture,
     machine: Machine,
     prompt: Array,
@@ -160,7 +160,7 @@ def _sum_above_zero(first: Array, last: Array, count: Array) -> Array:
     return whole.sum(axis=0)
 
 
-def _kinks(architecture: Architecture) -> list[int]:
+def kinks(architecture: Architecture) -> list[int]:
     """Contexts at which a decode step's time bends: where a window or an indexer's pick fills."""
     found = set()
     for _, attention in architecture.attentions():
@@ -177,7 +177,7 @@ def linear_stretches(
     Within one of them FLOP and bytes of each operator of a decode step are linear in the context.
     """
     end = prompt + steps
-    edges = [prompt, *(np.clip(kink, prompt, end) for kink in _kinks(architecture)), end]
+    edges = [prompt, *(np.clip(kink, prompt, end) for kink in kinks(architecture)), end]
     return [(low, high - low) for low, high in pairwise(edges)]
 
 
@@ -220,5 +220,5 @@ def token_seconds(
     first = prefill(architecture, machine, batch=batch, prompt=prompt, **formats).seconds_sum
     steps = np.maximum(which - 1, 1)
     prompt, batch = np.asarray(prompt, dtype=float), np.asarray(batch, dtype=float)
-    mean = _mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
+    mean = mean_step_seconds(architecture, machine, prompt, steps, batch, formats)
     return first + (which - 1) * mean
