@@ -13,6 +13,7 @@ from pages import (
     evidence,
     hardware,
     kv_cache,
+    metrics,
     one_request,
     roofline,
 )
@@ -32,6 +33,7 @@ VIEWS = (
     batching.VIEW,
     hardware.VIEW,
     dataflow.VIEW,
+    metrics.VIEW,
     evidence.VIEW,
 )
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker

@@ -22,8 +22,6 @@ Array = NDArray[np.float64]
 IDLE, PREFILL, DECODE = 0, 1, 2
 """What the machine does in a span of time."""
 
-_NEWTON_STEPS = 5
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -96,45 +94,24 @@ class StepTimes:
         rise = seconds[:, 1:] - seconds[:, :-1]
         self._slope = np.divide(rise, width, out=np.zeros_like(rise), where=width > 0)
 
-    def seconds_of(self, running: Array, context: Array, steps: Array) -> Array:
-        """Time of `steps` decode steps of `running` requests from a mean context on [s]."""
-        return self._lines(running).seconds(context, steps)
-
-    def steps_until(self, running: Array, context: Array, wait: Array, most: Array) -> Array:
-        """Return after how many steps `wait` seconds have passed: from 1 to `most`.
-
-        Parameters
-        ----------
-        running : ndarray
-            Requests that decode, shape (points,).
-        context : ndarray
-            Their mean context at the first step.
-        wait : ndarray
-            Until when [s]; infinity for as many steps as there are.
-        most : ndarray
-            Steps after which it is over anyway.
-        """
-        lines = self._lines(running)
-        ends = np.isfinite(wait)
-        target = np.where(ends, wait, 0.0)
-        steps = most
-        for _ in range(_NEWTON_STEPS):
-            late = lines.seconds(context, steps) - target
-            steps = np.clip(steps - late / lines.pace(context + steps), 0.0, most)
-        # A whole number may have come out a hair above itself.
-        return np.clip(np.where(ends, np.ceil(steps - 1e-6), most), 1.0, most)
-
-    def _lines(self, running: Array) -> _Lines:
-        row = np.clip(running - 1, 0, len(self._start) - 1)[None, None]
-        chosen = (np.take_along_axis(array, row, axis=0)[0] for array in (self._start, self._slope))
-        return _Lines(self._low, self._high, *chosen)
+    def of(self, running: NDArray[np.int_]) -> Lines:
+        """Return the lines of so many requests at each point."""
+        lines, count = self._low.shape
+        row = np.clip(running - 1, 0, len(self._start) - 1)
+        index = (row, np.arange(lines)[:, None], np.arange(count))
+        return Lines(self._low, self._high, self._start[index], self._slope[index])
 
 
 @dataclass(frozen=True)
-class _Lines:
-    """Straight lines that join: from where to where, how high at their start, how steep.
+class Lines:
+    """Step time against context: straight lines that join, the outer ones without end.
 
-    Arrays of shape (lines, points); the outer ones go on beyond their ends.
+    Attributes
+    ----------
+    low, high : ndarray
+        Contexts between which a line holds, shape (lines, points).
+    start, slope : ndarray
+        Time of a step at `low` [s], and how much each token of context adds [s].
     """
 
     low: Array
@@ -142,15 +119,41 @@ class _Lines:
     start: Array
     slope: Array
 
-    def pace(self, context: Array) -> Array:
-        """Time of one step [s]."""
-        return self.start[0] + (self.slope * (self._within(context) - self.low)).sum(axis=0)
-
     def seconds(self, context: Array, steps: Array) -> Array:
-        """Time of `steps` steps [s]: the integral from half a step before to half a step after."""
+        """Time of `steps` steps from a context on, shape (points,) [s]."""
+        return self._pieces(context, steps)[2].sum(axis=0)
+
+    def steps_until(self, context: Array, wait: Array, most: Array) -> Array:
+        """Return after how many steps `wait` seconds have passed: from 1 to `most`.
+
+        Parameters
+        ----------
+        context : ndarray
+            Mean context at the first step, shape (points,).
+        wait : ndarray
+            Until when [s]; infinity for as many steps as there are.
+        most : ndarray
+            Steps after which it is over anyway.
+        """
+        width, first, seconds = self._pieces(context, most)
+        # What is left of the wait when a line begins; then a step time that rises evenly.
+        left = np.maximum(wait - np.cumsum(seconds, axis=0) + seconds, 0.0)
+        left = np.minimum(left, seconds)
+        root = np.sqrt(np.maximum(first**2 + 2 * self.slope * left, 0.0))
+        steps = np.minimum(2 * left / (first + root), width).sum(axis=0)
+        # A whole number may have come out a hair above itself.
+        return np.clip(np.where(np.isfinite(wait), np.ceil(steps - 1e-6), most), 1.0, most)
+
+    def _pieces(self, context: Array, steps: Array) -> tuple[Array, Array, Array]:
+        """How much of `steps` is on each line, the step time where that begins, and its time.
+
+        Adding up steps is integrating a line from half a step before the first to half a step
+        after the last.
+        """
         begin, end = self._within(context - 0.5), self._within(context - 0.5 + steps)
-        middle = self.start + self.slope * ((begin + end) / 2 - self.low)
-        return ((end - begin) * middle).sum(axis=0)
+        width = end - begin
+        first = self.start + self.slope * (begin - self.low)
+        return width, first, width * (first + self.slope * width / 2)
 
     def _within(self, context: Array) -> Array:
         within = np.clip(context, self.low, self.high)
@@ -196,9 +199,10 @@ def plan(
         ahead = np.where(under_way, done - begun[:-1], 0.0).sum(axis=0)
         context = prompt + ahead / np.maximum(running, 1)
         oldest = begun[np.minimum(finished, requests), points]
+        lines = times.of(running)
         left = np.where(decodes, oldest + output - 1 - done, 1.0)
         wait = np.where(decodes & (running < most), coming - now, np.inf)
-        steps = np.where(decodes, times.steps_until(running, context, wait, left), 0.0)
+        steps = np.where(decodes, lines.steps_until(context, wait, left), 0.0)
         spans.append(
             (
                 np.where(reads, PREFILL, np.where(decodes, DECODE, IDLE)),
@@ -209,7 +213,7 @@ def plan(
                 done,
             )
         )
-        after_steps = now + times.seconds_of(running, context, steps)
+        after_steps = now + lines.seconds(context, steps)
         # Steps that were counted up to an arrival reach it, whatever rounding says.
         after_steps = np.where(
             decodes & (steps < left), np.maximum(after_steps, coming), after_steps

@@ -129,6 +129,15 @@ class Schedule:
         return self.batch * self.output * len(self.arrival) / self.span_seconds
 
     @property
+    def seconds_per_token(self) -> Array:
+        """Time of the whole system for one output token [s]: nobody's gap."""
+        return 1 / self.tokens_per_second
+
+    def all_tokens_per_second(self, prompt: ArrayLike) -> Array:
+        """Throughput with the tokens of the prompts counted too [token/s]."""
+        return self.tokens_per_second * (self.output + prompt) / self.output
+
+    @property
     def requests_per_second(self) -> Array:
         """Sequences completed over the whole time [1/s]."""
         return self.batch * len(self.arrival) / self.span_seconds
@@ -143,6 +152,11 @@ class Schedule:
         """Sequences completed within both targets, over the whole time [1/s]."""
         met = self.meets(ttft_seconds, tpot_seconds).sum(axis=0)
         return self.batch * met / self.span_seconds
+
+    @property
+    def tokens_per_second_user(self) -> Array:
+        """Speed that each user sees while the answer is written: 1 / TPOT [token/s]."""
+        return 1 / self.tpot_seconds
 
     @cached_property
     def seconds(self) -> Array:
@@ -193,13 +207,27 @@ class Schedule:
             Shape (requests, tokens, points).
         """
         which = np.asarray(tokens, dtype=float)
-        step = self.begun[:, None] + which - 1  # decode steps done with this one
-        moments = np.broadcast_to(self.first_token[:, None], step.shape)
+        later = self.step_moments(self.begun[:, None] + which - 1)
+        return np.where(which > 1, later, self.first_token[:, None])
+
+    def step_moments(self, done: ArrayLike) -> Array:
+        """Moments at which so many decode steps are done, counted from the first of all [s].
+
+        At such a moment all requests under way get a token. Shape (..., points); NaN where there
+        are not as many steps.
+        """
+        done = np.asarray(done, dtype=float)
+        moments = np.full(np.broadcast_shapes(done.shape, self.batch.shape), np.nan)
         for span in range(len(self.kind)):
-            done = step - self.before[span]
-            inside = (done >= 1) & (done <= self.steps[span]) & (which > 1)
-            moments = np.where(inside, self.start[span] + self._seconds_of(span, done), moments)
+            of_span = done - self.before[span]
+            inside = (of_span > 0) & (of_span <= self.steps[span])
+            moments = np.where(inside, self.start[span] + self._seconds_of(span, of_span), moments)
         return moments
+
+    @property
+    def all_steps(self) -> Array:
+        """Decode steps of the whole time, shape (points,)."""
+        return self.steps.sum(axis=0)
 
     def _seconds_of(self, span: int, steps: Array) -> Array:
         """Time of the first `steps` decode steps of a span, whose times lie on a line [s]."""

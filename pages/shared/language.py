@@ -93,6 +93,16 @@ class Words:
         columns = [values[name] if is_name else [name] * count for name, is_name in pieces]
         return ["".join(row) for row in zip(*columns, strict=True)]
 
+    def placeholders(self, key: str) -> list[str]:
+        """Return the names of a text's placeholders, in order, each once.
+
+        Examples
+        --------
+        >>> Words("en").placeholders("player.slower")
+        ['times']
+        """
+        return list(dict.fromkeys(n for n, is_name in _pieces(self._forms(key)[0]) if is_name))
+
     def plural(self, key: str, count: float, **values: object) -> str:
         """Return the form of a text that goes with `count`; `{count}` stands for the number.
 

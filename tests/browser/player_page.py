@@ -14,7 +14,7 @@ PAGES = dict(
     for page in os.environ.get(
         "EXPLORABLE_PAGES",
         "roofline=/roofline one-request=/ kv-cache=/kv-cache decode-shift=/decode-shift"
-        " batching=/batching hardware=/hardware dataflow=/dataflow",
+        " batching=/batching hardware=/hardware dataflow=/dataflow metrics=/metrics",
     ).split()
 )
 READY = ".player[data-ready][data-tables]"

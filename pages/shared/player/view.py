@@ -78,10 +78,15 @@ class Clock:
 
 @dataclass(frozen=True)
 class Section:
-    """A titled block below the first screen, filled by the slot ``t/<slot>``."""
+    """A titled block below the first screen, filled by the slot ``t/<slot>``.
+
+    Or by ``html``, which is sent once: an element in it with ``data-slot="<slot>"`` shows the text
+    of that slot, so that where only numbers move, only numbers travel.
+    """
 
     title: str
-    slot: str
+    slot: str = ""
+    html: str = ""
 
 
 @dataclass(frozen=True)

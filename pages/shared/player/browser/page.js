@@ -80,8 +80,12 @@ export class Page {
       const block = make("section", "player-section", below);
       make("h2", "", block).textContent = section.title;
       const body = make("div", "", block);
-      body.explorableBelow = true;
-      this.slot(section.slot, body);
+      if (section.html) body.innerHTML = section.html;
+      const live = section.html ? body.querySelectorAll("[data-slot]") : [body];
+      for (const element of live) {
+        element.explorableBelow = body;
+        this.slot(element.dataset.slot ?? section.slot, element);
+      }
       watch.observe(body);
     }
   }
@@ -104,7 +108,8 @@ export class Page {
     }
     for (const element of this.slots.get(slot) ?? []) {
       if (element.explorableHtml === html) continue;
-      if (element.explorableBelow && !atRest && !this.inView.has(element)) continue;
+      const block = element.explorableBelow;
+      if (block && !atRest && !this.inView.has(block)) continue;
       element.explorableHtml = html;
       element.innerHTML = html;
     }

@@ -1,0 +1,169 @@
+"""The page on metrics: what it says and draws is what the requests did."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pages import metrics
+from pages.shared.figures import requests
+from pages.shared.language import words
+from pages.shared.player.view import Section
+from physics.catalogue import model
+from physics.chips import chip
+from physics.machine import machine
+from physics.metrics import time_per_output_token
+from physics.request import request
+from physics.schedule import Schedule, schedule, staggered
+from tests.pages.test_tables import HOUSE, at, table_of
+
+QUERY = {"prompt": "8192", "batch": "2"}
+ARCHITECTURE, H100 = model("llama-3.1-8b"), machine(chip("h100-sxm"))
+
+
+def served(prompt: int = 8192, batch: int = 2, output: int = 256, on=H100) -> Schedule:
+    load = {"prompt": [prompt], "output": output, "batch": batch}
+    alone = request(ARCHITECTURE, H100, **load)
+    arrival = staggered(alone.e2e_seconds, alone.ttft_seconds)
+    return schedule(ARCHITECTURE, on, arrival=arrival, **load)
+
+
+def said(text: str) -> list[float]:
+    """Read the numbers of an English text, times in seconds."""
+    scales = {"µs": 1e-6, "ms": 1e-3, "%": 1e-2, "TB": 1e12, "TFLOP": 1e12, "PFLOP": 1e15}
+    found = re.findall(r"([\d,]*\.?\d+)(?:\xa0?(µs|ms|%|TB|TFLOP|PFLOP))?", text)
+    return [float(number.replace(",", "")) * scales.get(unit, 1.0) for number, unit in found]
+
+
+@pytest.fixture(scope="module")
+def table() -> dict:
+    return table_of("metrics", QUERY)
+
+
+def here(table: dict, channel: str):
+    return at(table, "prompt", table["sliders"]["prompt"]["index"], channel)
+
+
+def test_live_numbers_of_the_definitions(table):
+    found = served()
+    ttft, tpot, e2e = (
+        getattr(found, name)[:, 0] for name in ("ttft_seconds", "tpot_seconds", "e2e_seconds")
+    )
+    p50, p99, longest = found.gap_quantiles([0.5, 0.99, 1.0])[:, 0]
+    expected = {
+        "queue": found.queue_seconds[requests.TTFT, 0],
+        "prefill": float(request(ARCHITECTURE, H100, prompt=8192, output=2, batch=2).ttft_seconds),
+        "ttft": ttft[requests.TTFT],
+        "p50": p50,
+        "p99": p99,
+        "longest": longest,
+        "tpot": tpot[requests.TPOT],
+        "e2e": e2e[requests.E2E],
+        "user": 1 / tpot[requests.SPEED],
+        "system": 5 * 2 * 256 / found.span_seconds[0],
+        "mfu": found.mean_mfu[0],
+        "mbu": found.mean_mbu[0],
+        "all_tokens": 5 * 2 * (8192 + 256) / found.span_seconds[0],
+        "e2e_wrong": e2e[requests.E2E] + tpot[requests.E2E],
+        "thought": ttft[requests.E2E] + 128 * tpot[requests.E2E],
+        "system_gap": found.span_seconds[0] / (5 * 2 * 256),
+    }
+    for name, value in expected.items():
+        assert said(here(table, f"t/v_{name}")) == [pytest.approx(value, rel=0.006)], name
+    assert expected["tpot"] == pytest.approx(
+        float(
+            time_per_output_token(
+                e2e_seconds=e2e[requests.TPOT], ttft_seconds=ttft[requests.TPOT], output_tokens=256
+            )
+        )
+    )
+    assert expected["ttft"] == pytest.approx(expected["queue"] + expected["prefill"])
+
+
+def test_brackets_stand_where_the_metrics_are_measured(table):
+    found = served()
+    end = here(table, "l/requests/xaxis.range")[1]
+    stall = [moment[requests.ITL, 0] for moment in found.longest_gap]
+    expected = {
+        requests.ITL: stall,
+        requests.TPOT: [found.first_token[requests.TPOT, 0], found.finish[requests.TPOT, 0]],
+        requests.E2E: [found.arrival[requests.E2E, 0], found.finish[requests.E2E, 0]],
+        requests.TTFT: [found.arrival[requests.TTFT, 0], found.first_token[requests.TTFT, 0]],
+        requests.SPEED: [found.first_token[requests.SPEED, 0], found.finish[requests.SPEED, 0]],
+    }
+    for which, moments in expected.items():
+        drawn = here(table, f"f/requests/{5 + which}/x")
+        assert drawn == pytest.approx(moments, abs=end / 600)
+    # A wash of output tokens over time has as much area as there are tokens after the first.
+    x, y = (np.array(here(table, f"f/requests/12/{axis}"), dtype=float) for axis in "xy")
+    assert (np.diff(x) * y[:-1]).sum() == pytest.approx(5 * 2 * 255, rel=0.02)
+
+
+def test_ticks_are_moments_at_which_a_request_gets_a_token(table):
+    found = served()
+    end = here(table, "l/requests/xaxis.range")[1]
+    moments = found.token_moments(np.arange(1, 257)[:, None])[..., 0]
+    ticks = np.array(here(table, "f/requests/4/x"), dtype=float).reshape(requests.COUNT, -1)
+    for row, own in zip(ticks, moments, strict=True):
+        drawn = row[np.isfinite(row)]
+        assert len(drawn) >= 3
+        assert np.abs(drawn[:, None] - own).min(axis=1).max() <= end / 600
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [({}, "in time"), ({"prompt": "32768"}, "late: TTFT"), ({"bandwidth": "200"}, "late: TPOT")],
+)
+def test_requests_that_miss_a_target_are_marked(query, verdict):
+    table = table_of("metrics", query)
+    marks = [text.strip() for text in here(table, "f/requests/11/text")]
+    assert verdict in marks
+    met, _ = said(here(table, "t/goodput").split("<small>")[1])
+    assert met == marks.count("in time")
+
+
+def test_sliders_of_the_chip_leave_the_traffic_alone():
+    table = table_of("metrics", {})
+    last = len(table["sliders"]["bandwidth"]["stops"]) - 1
+    slow, fast = (at(table, "bandwidth", index, "f/requests/1/x") for index in (0, last))
+    ends = [at(table, "bandwidth", index, "l/requests/xaxis.range")[1] for index in (0, last)]
+    assert slow == pytest.approx(fast, abs=ends[0] / 600)
+
+
+def test_what_memory_does_not_hold_waits():
+    table = table_of("metrics", {"batch": "100"})
+    room = int(here(table, "t/v_room"))
+    assert 1 <= room < requests.COUNT
+    arrival, read = here(table, "f/requests/1/x"), here(table, "f/requests/2/x")
+    finish = here(table, "f/requests/11/x")
+    # The next one is read when the first is done.
+    assert read[3 * room] >= finish[0] > arrival[room]
+
+
+def test_the_clock_says_what_the_machine_does():
+    scenario, language = HOUSE.parse({"prompt": "16384", "lang": "en"})
+    timeline = metrics.VIEW.timeline(scenario, language)
+    found = served(16384, 1)
+    middle = float((found.prefill_start[2, 0] + found.first_token[2, 0]) / 2)
+    index = int(np.searchsorted(timeline.seconds, middle, side="right")) - 1
+    assert (
+        "reading C’s prompt; no token meanwhile for A, B" in timeline.columns["t/sentence"][index]
+    )
+    late = int(np.searchsorted(timeline.seconds, float(found.first_token[4, 0]) * 1.1))
+    assert "A, B, C, D, E decode together" in timeline.columns["t/sentence"][late]
+    table = table_of("metrics", {"prompt": "16384"})
+    assert timeline.columns["t/sentence"][-1] == here(table, "t/sentence")
+
+
+@pytest.mark.parametrize("language", ["en", "it"])
+def test_every_number_of_the_tables_has_its_slot(language):
+    scenario, _ = HOUSE.parse({})
+    table = table_of("metrics", {}, language)
+    sections = metrics.VIEW.describe(scenario, words(language)).sections
+    html = " ".join(section.html for section in sections if isinstance(section, Section))
+    slots = set(re.findall(r'data-slot="(\w+)"', html))
+    assert slots == {c[2:] for c in table["rows"]["batch"] if c.startswith("t/v_")}
+    assert "{" not in html
+    assert html.count("<tr>") == 2 + len(metrics.DEFINED) + len(metrics.CONFUSED)
