@@ -11,6 +11,7 @@ from pages import (
     dataflow,
     decode_shift,
     evidence,
+    glossary,
     hardware,
     kv_cache,
     metrics,
@@ -35,6 +36,7 @@ VIEWS = (
     dataflow.VIEW,
     metrics.VIEW,
     evidence.VIEW,
+    glossary.VIEW,
 )
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 

@@ -418,7 +418,9 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
         "ttft_c": seconds(c_ttft),
         "tpot_c": seconds(c_tpot),
         "e2e": seconds(e2e[requests.E2E]),
-        "e2e_wrong": seconds(wrong),
+        # One step of many: three digits would not show it.
+        "e2e_wrong": numbers.seconds(timed(wrong), words, digits=5),
+        "e2e_right": numbers.seconds(timed(e2e[requests.E2E]), words, digits=5),
         "e2e_b": seconds(e2e[requests.TPOT]),
         "ttft_b": seconds(ttft[requests.TPOT]),
         "tpot": seconds(tpot[requests.TPOT]),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared.glossary import for_browser
 from pages.shared.language import Words
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
@@ -47,7 +48,8 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     st.html(f'<p class="do">{escape(words(f"{view.name}.do"))}</p>')
     notices(session)
     if has_player(view):
-        player(view, session.scenario, words, on_values=store_values)
+        terms = for_browser(view.name, words)
+        player(view, session.scenario, words, on_values=store_values, terms=terms)
     else:
         view.body(session, pages)
     sources(view, session)

@@ -140,7 +140,7 @@ def drawn_outlines(page: Page) -> list[list[Any]]:
 
 
 def differences(page: Page, table: dict[str, Any], slider: str, index: int) -> list[str]:
-    """List what the figures and texts show other than the table's row."""
+    """List what the figures and texts show other than the table's row; terms are marked here."""
     wrong = []
     shown: dict[str, list[dict[str, Any]]] = {}
     for channel, column in table["rows"][slider].items():
@@ -160,8 +160,15 @@ def differences(page: Page, table: dict[str, Any], slider: str, index: int) -> l
                 """([slot, text]) => {
                   const like = document.createElement('div');
                   like.innerHTML = text;
+                  const withoutLinks = (element) => {
+                    const copy = element.cloneNode(true);
+                    for (const term of copy.querySelectorAll('.term')) {
+                      term.replaceWith(term.textContent);
+                    }
+                    return copy.innerHTML;
+                  };
                   return [...document.querySelectorAll(`[data-slot="${slot}"]`)]
-                    .filter((e) => e.innerHTML !== like.innerHTML).map((e) => e.innerHTML);
+                    .map(withoutLinks).filter((html) => html !== like.innerHTML);
                 }""",
                 [name, text],
             )

@@ -7,7 +7,7 @@ run that stores the values and sends nothing new.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -27,6 +27,7 @@ def player(
     scenario: Any,
     language: Any,
     on_values: Callable[[dict[str, str]], None],
+    terms: Mapping[str, Any],
 ) -> None:
     """Show a page's figures, read-outs, sliders and live text.
 
@@ -40,6 +41,9 @@ def player(
         A language code, or an object with ``code``.
     on_values : callable
         Called with the sliders' values as URL strings after the user has moved some of them.
+    terms : mapping
+        What the browser explains in the page's text: ``page`` (the glossary's path), ``more`` (the
+        words of a link to it) and ``list`` of ``slug``, ``name``, ``text`` and ``forms``.
     """
     key = f"player-{view.name}"
     # Computed out here, in the full run, and not in the fragment: a fragment run after a released
@@ -47,6 +51,7 @@ def player(
     data = {
         **view.describe(scenario, language).as_data(),
         "page": view.name,
+        "terms": terms,
         "query": page_query(scenario, language),
         "reset_query": {
             name: value

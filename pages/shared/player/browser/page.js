@@ -1,14 +1,17 @@
 // Builds the player's part of the page, and sets its texts. Knows nothing of tables or Plotly.
 
+import { Terms } from "./terms.js";
+
 export class Page {
   constructor(parent, description) {
-    const { figures, readouts, sliders, words, sections, sentence, stream, play } = description;
+    const { figures, readouts, sliders, words, sections, sentence, stream, play, terms } = description;
     this.slots = new Map(); // slot name -> elements that show it
     this.inView = new Set(); // sections that can be seen
     this.frame = make("div", "player-frame", parent); // narrow or wide by its own width
     this.root = make("div", "player", this.frame);
     this.figures = new Map();
     this.sliders = new Map();
+    this.terms = new Terms(this.frame, terms);
 
     const top = make("div", "player-figures", this.root);
     const more = figures.some(({ below }) => below) ? make("div", "player-more") : null;
@@ -26,7 +29,9 @@ export class Page {
     for (const readout of readouts) {
       const item = make("div", "player-readout", side);
       if (readout.colour) item.style.setProperty("--quantity", this.colour(readout.colour));
-      make("dt", "", item).textContent = readout.label;
+      const label = make("dt", "", item);
+      label.textContent = readout.label;
+      this.terms.mark(label);
       this.slot(readout.slot, make("dd", "", item));
     }
 
@@ -80,7 +85,10 @@ export class Page {
       const block = make("section", "player-section", below);
       make("h2", "", block).textContent = section.title;
       const body = make("div", "", block);
-      if (section.html) body.innerHTML = section.html;
+      if (section.html) {
+        body.innerHTML = section.html;
+        this.terms.mark(body);
+      }
       const live = section.html ? body.querySelectorAll("[data-slot]") : [body];
       for (const element of live) {
         element.explorableBelow = body;
@@ -112,6 +120,7 @@ export class Page {
       if (block && !atRest && !this.inView.has(block)) continue;
       element.explorableHtml = html;
       element.innerHTML = html;
+      if (block === element) this.terms.mark(element);
     }
     if (atRest && slot === this.sentence && this.spoken.explorableHtml !== html) {
       this.spoken.explorableHtml = html;
@@ -134,6 +143,7 @@ export class Page {
   }
 
   remove() {
+    this.terms.remove();
     this.watch.disconnect();
     this.frame.remove();
   }
