@@ -23,9 +23,8 @@ from pages.shared.player.view import (
 )
 from pages.shared.player_words import player_words, sliders
 from pages.shared.points import Points, points_from
-from pages.shared.scenario import Scenario
+from pages.shared.scenario import Scenario, own_figures
 from pages.shared.sources import Source
-from physics.machine import machine
 from physics.metrics import e2e_with_a_step_too_many, seconds_until_token
 from physics.request import request
 from physics.schedule import DECODE, PREFILL, Schedule, schedule, staggered
@@ -226,13 +225,7 @@ class _Seen:
     def served(self) -> Schedule:
         case, points = self.case, self.points
         # The traffic is meant for the chip as it is sold: sliders of the chip leave it alone.
-        own = machine(
-            case.chip,
-            weights=points.weights,
-            architecture=case.architecture,
-            tp=points.tp,
-            efficiency=points.efficiency,
-        )
+        own = case.machine_with(**{k: np.asarray(v) for k, v in own_figures(case.chip).items()})
         load = {"prompt": points.prompt, "output": points.output, "batch": points.batch}
         alone = request(case.architecture, own, **load, **case.formats)
         return schedule(
