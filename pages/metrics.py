@@ -149,6 +149,8 @@ class Metrics:
                 *labels,
                 pick(case.fits, words.each("metrics.rate_label", write), blank),
                 _side_by_side(uses, case.fits),
+                _values(requests.time_values(served), case.fits, words),
+                _values(requests.rate_values(served), case.fits, words),
             ),
             **gap_shares.columns(
                 np.where(case.fits, seen.gaps, np.nan).T,
@@ -266,6 +268,15 @@ def _side_by_side(texts: list[list[str]], shown: np.ndarray) -> list[list[str]]:
     blank = [""] * len(texts)
     rows = zip(*texts, strict=True)
     return [list(row) if some else blank for row, some in zip(rows, shown.tolist(), strict=True)]
+
+
+def _values(values: np.ndarray, shown: np.ndarray, words: Words) -> list[list[str]]:
+    """Write the values along an axis, shape (values, points); nothing where there is none."""
+    written = [
+        f"{text}{numbers.SPACE}" for text in numbers.number(values.ravel(), words, trim=True)
+    ]
+    known = np.isfinite(values) & shown
+    return np.where(known, np.reshape(written, values.shape), "").T.tolist()
 
 
 def _verdicts(ttft: np.ndarray, tpot: np.ndarray, words: Words) -> list[str]:

@@ -82,34 +82,52 @@ def test_live_numbers_of_the_definitions(table):
     assert expected["ttft"] == pytest.approx(expected["queue"] + expected["prefill"])
 
 
+PIXEL = 0.001
+"""Times are drawn to a thousandth of the axis."""
+
+
 def test_brackets_stand_where_the_metrics_are_measured(table):
     found = served()
-    end = here(table, "l/requests/xaxis.range")[1]
+    end = float(requests.axis_end(found)[0])
     stall = [moment[requests.ITL, 0] for moment in found.longest_gap]
-    expected = {
-        requests.ITL: stall,
-        requests.TPOT: [found.first_token[requests.TPOT, 0], found.finish[requests.TPOT, 0]],
-        requests.E2E: [found.arrival[requests.E2E, 0], found.finish[requests.E2E, 0]],
-        requests.TTFT: [found.arrival[requests.TTFT, 0], found.first_token[requests.TTFT, 0]],
-        requests.SPEED: [found.first_token[requests.SPEED, 0], found.finish[requests.SPEED, 0]],
-    }
-    for which, moments in expected.items():
-        drawn = here(table, f"f/requests/{5 + which}/x")
-        assert drawn == pytest.approx(moments, abs=end / 600)
-    # A wash of output tokens over time has as much area as there are tokens after the first.
-    x, y = (np.array(here(table, f"f/requests/12/{axis}"), dtype=float) for axis in "xy")
-    assert (np.diff(x) * y[:-1]).sum() == pytest.approx(5 * 2 * 255, rel=0.02)
+    writing = [
+        [found.first_token[which, 0], found.finish[which, 0]]
+        for which in (requests.TPOT, requests.SPEED)
+    ]
+    whole = [found.arrival[requests.E2E, 0], found.finish[requests.E2E, 0]]
+    first = [found.arrival[requests.TTFT, 0], found.first_token[requests.TTFT, 0]]
+    for trace, brackets in ((5, [stall, *writing]), (6, [whole]), (7, [first])):
+        drawn = np.array(here(table, f"f/requests/{trace}/x"), dtype=float).reshape(-1, 3)[:, :2]
+        assert drawn * end == pytest.approx(np.array(brackets), abs=end * PIXEL)
+
+
+def test_the_area_of_the_rate_is_all_tokens_after_the_first(table):
+    found = served()
+    x, y = (np.array(here(table, f"f/requests/10/{axis}"), dtype=float) for axis in "xy")
+    place, text = here(table, "f/requests/13/y")[1], here(table, "f/requests/13/text")[1]
+    per_height = float(text.strip().replace(",", "")) / place
+    seconds = x * float(requests.axis_end(found)[0])
+    assert (np.diff(seconds) * y[:-1] * per_height).sum() == pytest.approx(5 * 2 * 255, rel=0.02)
+
+
+def test_values_of_the_time_axis_stand_where_they_belong(table):
+    end = float(requests.axis_end(served())[0])
+    places, texts = (here(table, f"f/requests/17/{part}") for part in ("x", "text"))
+    values = [(place, text) for place, text in zip(places, texts, strict=True) if text]
+    assert len(values) >= 3
+    for place, text in values:
+        assert place * end == pytest.approx(float(text.strip()), abs=end * PIXEL)
 
 
 def test_ticks_are_moments_at_which_a_request_gets_a_token(table):
     found = served()
-    end = here(table, "l/requests/xaxis.range")[1]
+    end = float(requests.axis_end(found)[0])
     moments = found.token_moments(np.arange(1, 257)[:, None])[..., 0]
     ticks = np.array(here(table, "f/requests/4/x"), dtype=float).reshape(requests.COUNT, -1)
-    for row, own in zip(ticks, moments, strict=True):
+    for row, own in zip(ticks * end, moments, strict=True):
         drawn = row[np.isfinite(row)]
         assert len(drawn) >= 3
-        assert np.abs(drawn[:, None] - own).min(axis=1).max() <= end / 600
+        assert np.abs(drawn[:, None] - own).min(axis=1).max() <= end * PIXEL
 
 
 @pytest.mark.parametrize(
@@ -118,7 +136,7 @@ def test_ticks_are_moments_at_which_a_request_gets_a_token(table):
 )
 def test_requests_that_miss_a_target_are_marked(query, verdict):
     table = table_of("metrics", query)
-    marks = [text.strip() for text in here(table, "f/requests/11/text")]
+    marks = [text.strip() for text in here(table, "f/requests/9/text")]
     assert verdict in marks
     met, _ = said(here(table, "t/goodput").split("<small>")[1])
     assert met == marks.count("in time")
@@ -127,9 +145,13 @@ def test_requests_that_miss_a_target_are_marked(query, verdict):
 def test_sliders_of_the_chip_leave_the_traffic_alone():
     table = table_of("metrics", {})
     last = len(table["sliders"]["bandwidth"]["stops"]) - 1
-    slow, fast = (at(table, "bandwidth", index, "f/requests/1/x") for index in (0, last))
-    ends = [at(table, "bandwidth", index, "l/requests/xaxis.range")[1] for index in (0, last)]
-    assert slow == pytest.approx(fast, abs=ends[0] / 600)
+    slow, fast = (
+        np.array(at(table, "bandwidth", index, "f/requests/1/x"), dtype=float)
+        for index in (last // 2, last)
+    )
+    # The axes differ, the arrivals do not.
+    assert slow[1:] / slow[-1] == pytest.approx(fast[1:] / fast[-1], abs=0.01)
+    assert slow[-1] != fast[-1]
 
 
 def test_what_memory_does_not_hold_waits():
@@ -137,7 +159,7 @@ def test_what_memory_does_not_hold_waits():
     room = int(here(table, "t/v_room"))
     assert 1 <= room < requests.COUNT
     arrival, read = here(table, "f/requests/1/x"), here(table, "f/requests/2/x")
-    finish = here(table, "f/requests/11/x")
+    finish = here(table, "f/requests/9/x")
     # The next one is read when the first is done.
     assert read[3 * room] >= finish[0] > arrival[room]
 

@@ -11,8 +11,6 @@ from pages.shared import colours
 from pages.shared.figures.base import (
     channels,
     dots,
-    half_decade_above,
-    half_decade_below,
     labels,
     layout,
     log_axis,
@@ -94,8 +92,8 @@ def columns(gaps: np.ndarray, texts: list[list[str]]) -> dict[str, Any]:
             "text": [[_CLEAR + t for t in row] for row in texts],
         },
     ]
-    ends = (
-        half_decade_below(np.where(known, low, 1.0)),
-        half_decade_above(np.where(known, high, 10.0)),
-    )
+    # Whole decades, which change seldom.
+    low = np.floor(np.log10(np.where(known, low, 1.0)))
+    high = np.ceil(np.log10(np.where(known, high, 10.0)))
+    ends = low, np.maximum(high, low + 1)
     return channels(NAME, traces) | {f"l/{NAME}/xaxis.range": np.stack(ends, axis=-1)}

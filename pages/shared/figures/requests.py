@@ -1,4 +1,9 @@
-"""Several requests on one machine in time, with every metric drawn where it is measured."""
+"""Several requests on one machine in time, with every metric drawn where it is measured.
+
+Times are drawn as shares of the time axis, and rates as shares of theirs, with the values of the
+axes as texts: an axis that never changes its range is one that the browser never has to lay out
+anew while a slider moves.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +37,14 @@ TICKS = 12
 ITL, TPOT, E2E, TTFT, SPEED = range(COUNT)
 """On which request each metric is drawn."""
 
+BRACKETS = ((ITL, TPOT, SPEED), (E2E,), (TTFT,))
+"""The brackets of a colour, one trace each."""
+
 _BRACKET = 0.44  # above the middle of a request's row
-_LEVELS = 600  # places along the time axis, at least: a screen tells no more apart
+_DIGITS = 3  # of a share of an axis: a screen tells no more apart
+_MOST_STEPS = 6  # of values along the time axis
 _VEIL = 0.72
+_FULL = 105  # percent, and some room above the line
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
     compute, bandwidth = colours.COMPUTE_ROOF, colours.BANDWIDTH_ROOF
     tick = {"symbol": "line-ns", "size": 13, "line": {"width": 1.5, "color": decode.colour}}
     system, use = ({"xaxis": "x", "yaxis": axis} for axis in ("y2", "y3"))
+    values = {"textfont": {"size": 12, "color": ink}, "marker": {**_ends(ink)["marker"], "size": 7}}
     data = [
         line(texts.waits, {"color": ink, "width": 1, "dash": "dot"}),
         dots(texts.arrives, {"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": ink}}),
@@ -66,14 +77,8 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         line(texts.decode, {"color": decode.colour, "width": 15}, opacity=0.4),
         dots(texts.decode, {**tick, "color": decode.colour}),
         *(
-            line(name, {"color": colour, "width": 1.5}, **_ends(colour))
-            for name, colour in (
-                ("ITL", decode.colour),
-                ("TPOT", decode.colour),
-                ("E2E", ink),
-                ("TTFT", prefill.colour),
-                (texts.rate, decode.colour),
-            )
+            line("", {"color": colour, "width": 1.5}, **_ends(colour))
+            for colour in (decode.colour, ink, prefill.colour)
         ),
         labels("metrics", ink, "middle right"),
         labels("met", ink, "middle right"),
@@ -86,9 +91,11 @@ def skeleton(texts: Texts, separators: str) -> Figure:
         ),
         line(texts.mean, {"color": ink, "width": 1.5, "dash": "dash"}, **system),
         labels(texts.mean, ink, "middle right", **system),
+        labels("rates", ink, "middle left", **system),
         line("MFU", {**compute.line(2), "shape": "hv"}, **use),
         line("MBU", {**bandwidth.line(2), "shape": "hv"}, **use),
         labels("utilisation", ink, "middle right", **use),
+        {**labels("times", ink, "bottom center", **use), "mode": "markers+text", **values},
         *(
             line(
                 texts.now,
@@ -96,7 +103,6 @@ def skeleton(texts: Texts, separators: str) -> Figure:
                 fill="toself",
                 fillcolor="paper",
                 opacity=_VEIL,
-                hoverinfo="skip",
                 **where,
             )
             for where in ({}, system, use)
@@ -106,37 +112,46 @@ def skeleton(texts: Texts, separators: str) -> Figure:
             for where in ({}, system, use)
         ),
     ]
+    for trace in data:
+        trace["hoverinfo"] = "skip"
+    bare = {"fixedrange": True, "showgrid": False, "zeroline": False, "ticks": ""}
     rows = {
+        **bare,
         "range": [0.4, COUNT + 0.85],
         "domain": [0.43, 1],
         "tickvals": list(range(COUNT, 0, -1)),
         "ticktext": list(NAMES),
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "ticks": "",
         "tickfont": {"size": 14},
     }
-    strip = {"fixedrange": True, "nticks": 3, "rangemode": "tozero"}
+    time = {**bare, "showticklabels": False, "anchor": "y3"}
+    rate = {**bare, "showticklabels": False, "domain": [0.23, 0.4]}
+    share = {"fixedrange": True, "domain": [0, 0.17], "tickvals": [0, 50, 100]}
     return Figure(
         NAME,
         {
             "data": data,
             "layout": layout(
-                linear_axis(texts.time_axis, 0, 1, anchor="y3", showgrid=False),
+                {
+                    **linear_axis(texts.time_axis, 0, 1, **time),
+                    "title": _title(texts.time_axis, 24),
+                },
                 rows,
                 separators=separators,
-                margin={"l": 64, "r": 104, "t": 4, "b": 44},
-                yaxis2={**linear_axis(texts.rate_axis, 0, 1, **strip), "domain": [0.23, 0.4]},
-                yaxis3={
-                    **linear_axis(texts.share_axis, 0, 105, **strip),
-                    "domain": [0, 0.17],
-                    "tickvals": [0, 50, 100],
+                margin={"l": 64, "r": 104, "t": 4, "b": 50},
+                yaxis2={
+                    **linear_axis(texts.rate_axis, 0, 1, **rate),
+                    "title": _title(texts.rate_axis, 36),
                 },
+                yaxis3=linear_axis(texts.share_axis, 0, _FULL, **share),
             ),
         },
         height=480,
     )
+
+
+def _title(text: str, standoff: int) -> dict[str, Any]:
+    """Return an axis title that leaves room for values drawn as texts."""
+    return {"text": text, "standoff": standoff}
 
 
 def _ends(colour: str) -> dict[str, Any]:
@@ -151,6 +166,8 @@ def columns(
     met_texts: list[list[str]],
     rate_texts: list[str],
     use_texts: list[list[str]],
+    time_value_texts: list[list[str]],
+    rate_value_texts: list[list[str]],
 ) -> dict[str, Any]:
     """Return the numbers: everything has happened.
 
@@ -166,109 +183,120 @@ def columns(
         The mean rate of output tokens.
     use_texts : list of list of str
         The mean MFU and MBU.
+    time_value_texts, rate_value_texts : list of list of str
+        `time_values` and `rate_values` in words, at each point.
     """
-    end = _axis_end(served)
-    snap = _grid(np.where(fits, end, np.nan))
+    end, rate_top = axis_end(served), _rate_top(served)
     row = np.arange(COUNT, 0, -1)
     over = row + _BRACKET
     brackets = _brackets(served)
-    waits = _segments(served.arrival, served.prefill_start)
-    reads = _segments(served.prefill_start, served.first_token)
-    writes, written_rows = _writing(served)
-    rate = np.where(fits, served.tokens_per_second, np.nan)
-    rate_top = _rate_top(served)
+    written, written_rows = _writing(served)
+
+    def at(moments: np.ndarray) -> np.ndarray:
+        """Give moments of shape (..., points) as shares of the time axis: (points, values)."""
+        share = np.where(fits, moments / end, np.nan)
+        return np.round(share.reshape(-1, len(fits)), _DIGITS).T
+
+    def up(rates: np.ndarray) -> np.ndarray:
+        return np.round(np.where(fits, rates / rate_top, np.nan), _DIGITS).reshape(-1, len(fits)).T
+
+    def drawn(which: tuple[int, ...]) -> dict[str, Any]:
+        start, finish = (np.stack(ends) for ends in zip(*(brackets[i] for i in which), strict=True))
+        return {"x": at(_segments(start, finish)), "y": Same(_rows_of_segments(over[list(which)]))}
+
+    spans = at(np.append(served.start, served.end[-1:], axis=0))
+    here = at(served.finish.max(axis=0))
     mean_use = np.stack([served.mean_mfu, served.mean_mbu]) * 100
-    moments = snap(np.append(served.start, served.end[-1:], axis=0))
-    count = len(fits)
-    here = snap(served.finish.max(axis=0))[:, 0]
+    ticks, rates = time_values(served), rate_values(served)
     traces = [
-        {"x": snap(waits), "y": Same(_rows_of_segments(row))},
-        {"x": snap(served.arrival), "y": Same(row.tolist()), "customdata": Same(list(NAMES))},
-        {"x": snap(reads), "y": Same(_rows_of_segments(row))},
-        {"x": snap(writes), "y": Same(written_rows)},
         {
-            "x": snap(_ticks(served)),
-            "y": Same(np.repeat(row, TICKS).tolist()),
-            "customdata": Same([""]),
+            "x": at(_segments(served.arrival, served.prefill_start)),
+            "y": Same(_rows_of_segments(row)),
         },
-        *(
-            {
-                "x": snap(np.stack(brackets[which])),
-                "y": Same([float(over[which])] * 2),
-            }
-            for which in range(COUNT)
-        ),
+        {"x": at(served.arrival), "y": Same(row.tolist())},
         {
-            "x": snap(np.stack([brackets[which][1] for which in range(COUNT)])),
+            "x": at(_segments(served.prefill_start, served.first_token)),
+            "y": Same(_rows_of_segments(row)),
+        },
+        {"x": at(written), "y": Same(written_rows)},
+        {"x": at(_ticks(served)), "y": Same(np.repeat(row, TICKS).tolist())},
+        *(drawn(which) for which in BRACKETS),
+        {
+            "x": at(np.stack([finish for _, finish in brackets])),
             "y": Same(over.tolist()),
             "text": metric_texts,
         },
+        {"x": at(served.finish), "y": Same(row.tolist()), "text": met_texts},
+        {"x": spans, "y": _closed(up(served.output_rate))},
+        {"x": np.hstack([0 * here, here]), "y": np.repeat(up(served.tokens_per_second), 2, axis=1)},
+        {"x": here, "y": up(served.tokens_per_second), "text": [[text] for text in rate_texts]},
+        {"x": Same([0.0] * rates.shape[0]), "y": up(rates), "text": rate_value_texts},
+        {"x": spans, "y": _closed(_percent(served.mfu))},
+        {"x": spans, "y": _closed(_percent(served.mbu))},
         {
-            "x": snap(served.finish),
-            "y": Same(row.tolist()),
-            "text": met_texts,
-        },
-        {"x": moments, "y": _closed(_short(served.output_rate))},
-        {"x": columns_of(np.zeros(count), here), "y": columns_of(rate, rate)},
-        {"x": columns_of(here), "y": columns_of(rate), "text": [[text] for text in rate_texts]},
-        {"x": moments, "y": _closed(_short(served.mfu * 100))},
-        {"x": moments, "y": _closed(_short(served.mbu * 100))},
-        {
-            "x": columns_of(here, here),
+            "x": np.repeat(here, 2, axis=1),
             "y": np.stack(_apart(*mean_use), axis=-1),
             "text": use_texts,
         },
-        *_now(here, here, end, rate_top),
+        {"x": at(ticks), "y": Same([0.0] * ticks.shape[0]), "text": time_value_texts},
+        *_now(here[:, 0], here[:, 0]),
     ]
-    return channels(NAME, traces) | {
-        f"l/{NAME}/xaxis.range": columns_of(np.zeros(count), end),
-        f"l/{NAME}/yaxis2.range": columns_of(np.zeros(count), rate_top),
-    }
+    return channels(NAME, traces)
 
 
 def moving_columns(served: Schedule, seconds: np.ndarray) -> dict[str, Any]:
     """Return what moves with the clock: a line, and a veil over what is still to come."""
-    end = np.broadcast_to(_axis_end(served), seconds.shape)
-    top = np.broadcast_to(_rate_top(served), seconds.shape)
-    finish = np.broadcast_to(served.finish.max(axis=0), seconds.shape)
-    traces = _now(seconds, finish, end, top)
+    now, last = (
+        np.round(moments / axis_end(served), _DIGITS) for moments in (seconds, served.finish.max())
+    )
     return {
-        f"f/{NAME}/{_FIRST_OF_NOW + index}/{attribute}": column
-        for index, trace in enumerate(traces)
-        for attribute, column in trace.items()
-        if attribute == "x"
+        f"f/{NAME}/{_FIRST_OF_NOW + index}/x": trace["x"]
+        for index, trace in enumerate(_now(now, last))
     }
 
 
 _FIRST_OF_NOW = 18
 
 
-def _now(
-    seconds: np.ndarray, finish: np.ndarray, end: np.ndarray, rate_top: np.ndarray
-) -> list[dict[str, Any]]:
+def _now(now: np.ndarray, last: np.ndarray) -> list[dict[str, Any]]:
     """Return the veils and the lines in the three parts; no veil when all has happened."""
-    until = np.where(seconds < finish, end, seconds)
-    tops = (Same([0.0, 0.0, 20.0, 20.0]), rate_top, Same([0.0, 0.0, 105.0, 105.0]))
-    zero = np.zeros(len(rate_top))
+    until = np.where(now < last, 1.0, now)
+    tops = (20.0, 1.0, float(_FULL))
     veils = [
-        {
-            "x": columns_of(seconds, until, until, seconds),
-            "y": top if isinstance(top, Same) else columns_of(zero, zero, top, top),
-        }
-        for top in tops
+        {"x": columns_of(now, until, until, now), "y": Same([0.0, 0.0, top, top])} for top in tops
     ]
-    lines = [
-        {
-            "x": columns_of(seconds, seconds),
-            "y": Same([0.0, top.value[-1]]) if isinstance(top, Same) else columns_of(zero, top),
-        }
-        for top in tops
-    ]
+    lines = [{"x": columns_of(now, now), "y": Same([0.0, top])} for top in tops]
     return [*veils, *lines]
 
 
-def _axis_end(served: Schedule) -> np.ndarray:
+def axis_end(served: Schedule) -> np.ndarray:
+    """Return where the time axis ends [s], shape (points,)."""
     return tenth_decade_above(served.finish.max(axis=0) * 1.02)
+
+
+def time_values(served: Schedule) -> np.ndarray:
+    """Return the values along the time axis [s]: round ones, NaN beyond its end."""
+    return _round_values(axis_end(served), _MOST_STEPS)
+
+
+def rate_values(served: Schedule) -> np.ndarray:
+    """Return the values along the axis of rates [token/s]."""
+    return _round_values(_rate_top(served), 2)
+
+
+def _round_values(end: np.ndarray, most: int) -> np.ndarray:
+    """Return 0 and up to `most` multiples of 1, 2 or 5 times a power of ten; (most + 1, points).
+
+    Examples
+    --------
+    >>> _round_values(np.array([2.5]), 6).ravel().tolist()
+    [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, nan]
+    """
+    decade = 10.0 ** np.floor(np.log10(end / most))
+    steps = np.array([1.0, 2.0, 5.0, 10.0])[:, None] * decade
+    step = np.where(steps * most >= end * (1 - 1e-9), steps, np.inf).min(axis=0)
+    values = np.arange(most + 1)[:, None] * step
+    return np.where(values <= end * (1 + 1e-9), values, np.nan)
 
 
 def _rate_top(served: Schedule) -> np.ndarray:
@@ -278,31 +306,13 @@ def _rate_top(served: Schedule) -> np.ndarray:
     )
 
 
-def _grid(end: np.ndarray):
-    """Return a function that puts moments on places that a screen can tell apart.
-
-    It takes shape (..., points) and gives (points, values): what is drawn needs no more digits,
-    and fewer digits are fewer bytes.
-    """
-    unit = 10.0 ** np.floor(np.log10(end / _LEVELS))
-
-    def snap(moments: np.ndarray) -> np.ndarray:
-        placed = np.round(moments / unit) * unit
-        return placed.reshape(-1, len(end)).T
-
-    return snap
-
-
-def _short(values: np.ndarray) -> np.ndarray:
-    """Round to a hundredth of the largest: enough for the height of a strip."""
-    largest = values.max(axis=0)
-    unit = 10.0 ** np.floor(np.log10(np.where(largest > 0, largest, 1.0) / 100))
-    return np.round(values / unit) * unit
+def _percent(shares: np.ndarray) -> np.ndarray:
+    return np.round(shares.T * 100, 1)
 
 
 def _closed(values: np.ndarray) -> np.ndarray:
     """Let a line end at zero; shape (points, spans + 1)."""
-    return np.append(values, np.zeros((1, values.shape[1])), axis=0).T
+    return np.append(values, np.zeros((len(values), 1)), axis=1)
 
 
 def _segments(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -343,12 +353,12 @@ def _writing(served: Schedule) -> tuple[np.ndarray, list[float | None]]:
 def _ticks(served: Schedule) -> np.ndarray:
     """Return moments of some decode steps, for each request those that give it a token.
 
-    One after another on all rows: what all of them share takes no room in the table.
+    All rows share them, which takes little room in the table; those before a request's time stand
+    at its first token, those after it at its last.
     """
     share = (np.arange(TICKS) + 0.5)[:, None] / TICKS
     moments = served.step_moments(np.ceil(share * served.all_steps))
-    taken = (moments > served.first_token[:, None]) & (moments <= served.finish[:, None])
-    return np.where(taken, moments, np.nan)
+    return np.clip(moments, served.first_token[:, None], served.finish[:, None])
 
 
 def _brackets(served: Schedule) -> list[tuple[np.ndarray, np.ndarray]]:

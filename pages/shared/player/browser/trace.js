@@ -148,6 +148,12 @@ function drawMarkers(group, trace, data, left, top, sizes) {
   if (!elements) return false;
   const sized = Array.isArray(marker?.size) || isNumber(marker?.size);
   const coloured = typeof marker?.color === "string" || Array.isArray(marker?.color);
+  // A copy has the outline, and so the size, that its model had when it was made.
+  for (const element of elements) {
+    const model = element.explorableModel;
+    if (!model || sizes.has(element)) continue;
+    sizes.set(element, sizes.get(model) ?? 2 * (model.__data__?.mrc ?? NaN));
+  }
   for (const [i, element] of elements.entries()) {
     if (!isNumber(left[i]) || !isNumber(top[i]) || (sized && item(marker.size, i) === null)) {
       hide(element);
@@ -382,6 +388,7 @@ function enough(group, selector, count, place) {
     if (placed[i]) continue;
     const copy = present[0].cloneNode(true);
     copy.explorablePlace = i;
+    copy.explorableModel = present[0];
     group.append(copy);
     placed[i] = copy;
   }
