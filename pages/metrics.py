@@ -28,6 +28,7 @@ from pages.shared.sources import Source
 from physics.metrics import e2e_with_a_step_too_many, seconds_until_token
 from physics.request import request
 from physics.schedule import DECODE, PREFILL, Schedule, schedule, staggered
+from physics.step import Step, decode
 
 TTFT_TARGET, TPOT_TARGET = 0.45, 0.04
 """Targets of MLPerf Inference v5.0, Llama 2 70B Interactive, for 99 of 100 requests [s]."""
@@ -213,6 +214,18 @@ class _Seen:
         return Case(self.points)
 
     @cached_property
+    def step(self) -> Step:
+        """A decode step of one request, in the middle of its answer."""
+        case = self.case
+        return decode(
+            case.architecture,
+            case.machine,
+            batch=self.points.batch,
+            context=case.context,
+            **case.formats,
+        )
+
+    @cached_property
     def room(self) -> np.ndarray:
         """Requests that memory holds at a time, of those there are."""
         return np.clip(self.case.max_batch // self.points.batch, 1, requests.COUNT)
@@ -389,7 +402,6 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
 
     ttft, tpot, e2e = served.ttft_seconds, served.tpot_seconds, served.e2e_seconds
     longest, p99, mean, median = seen.gaps
-    alone = case.request
     steps = np.maximum(points.output - 1, 0)
     sequences = (requests.COUNT * points.batch).astype(int)
     met = served.meets(TTFT_TARGET, TPOT_TARGET).sum(axis=0)
@@ -413,7 +425,7 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
         "sequences": numbers.number(sequences.tolist(), words),
         "room": numbers.number(np.where(case.fits, seen.room, 0).astype(int).tolist(), words),
         "span": seconds(served.span_seconds),
-        "prefill": seconds(alone.ttft_seconds),
+        "prefill": seconds(served.seconds[0]),
         "least_ttft": seconds(ttft.min(axis=0)),
         "most_ttft": seconds(ttft.max(axis=0)),
         "mean_ttft": seconds(ttft.mean(axis=0)),
@@ -451,9 +463,9 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
         "bandwidth": numbers.bytes_per_second(points.bandwidth * 1e9 * points.tp, words),
         "mfu": numbers.percent(timed(served.mean_mfu), words, digits=2),
         "mbu": numbers.percent(timed(served.mean_mbu), words, digits=2),
-        "decode_mfu": numbers.percent(timed(alone.decode.mfu), words, digits=2),
-        "decode_mbu": numbers.percent(timed(alone.decode.mbu), words, digits=2),
-        "prefill_mfu": numbers.percent(timed(alone.prefill.mfu), words, digits=2),
+        "decode_mfu": numbers.percent(timed(seen.step.mfu), words, digits=2),
+        "decode_mbu": numbers.percent(timed(seen.step.mbu), words, digits=2),
+        "prefill_mfu": numbers.percent(timed(served.mfu[0]), words, digits=2),
         "met": numbers.number((met * points.batch).astype(int).tolist(), words),
         "goodput": numbers.number(timed(served.goodput(TTFT_TARGET, TPOT_TARGET)), words),
         "completed": numbers.number(timed(served.requests_per_second), words),
