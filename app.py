@@ -1,4 +1,4 @@
-"""Prefill vs. Decode: the ASGI app, the list of pages, and the frame around each.
+"""Prefill vs. Decode: the ASGI app, and the frame around each page of the menu.
 
 Run it with `streamlit run app.py`.
 """
@@ -6,18 +6,7 @@ Run it with `streamlit run app.py`.
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import (
-    batching,
-    dataflow,
-    decode_shift,
-    evidence,
-    glossary,
-    hardware,
-    kv_cache,
-    metrics,
-    one_request,
-    roofline,
-)
+from pages.menu import VIEWS
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
@@ -25,19 +14,6 @@ from pages.shared.player.routes import player_middleware, player_routes
 from pages.shared.player.view import View
 from pages.shared.state import open_session
 
-# In the order of the menu; the first stands at the bare address.
-VIEWS = (
-    one_request.VIEW,
-    roofline.VIEW,
-    kv_cache.VIEW,
-    decode_shift.VIEW,
-    batching.VIEW,
-    hardware.VIEW,
-    dataflow.VIEW,
-    metrics.VIEW,
-    evidence.VIEW,
-    glossary.VIEW,
-)
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 
 # A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from app import VIEWS
+from pages.menu import VIEWS
 from pages.shared import numbers
 from pages.shared.figures import pareto, step_time
 from pages.shared.house import house

@@ -9,8 +9,8 @@ import re
 import numpy as np
 import pytest
 
-from app import VIEWS
 from pages.dataflow import VIEW
+from pages.menu import VIEWS
 from pages.shared.figures import flow, utilisation
 from pages.shared.flowing import Flowing
 from pages.shared.house import house

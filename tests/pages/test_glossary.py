@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from app import VIEWS
 from pages.glossary import VIEW, entries, values_here
+from pages.menu import VIEWS
 from pages.shared.glossary import PAGE, for_browser, forms, found, pages_of, terms
 from pages.shared.language import LANGUAGES, texts, words
 from pages.shared.scenario import Scenario

@@ -115,7 +115,7 @@ def test_plural_and_separators():
 
 
 def test_every_page_has_its_frame_texts():
-    from app import VIEWS
+    from pages.menu import VIEWS
 
     for view in VIEWS:
         view: View

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from app import VIEWS
+from pages.menu import VIEWS
 from pages.shared.frame import has_player
 from pages.shared.house import house
 from pages.shared.language import LANGUAGES

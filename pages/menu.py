@@ -1,0 +1,30 @@
+"""The pages in the order of the menu; the first stands at the bare address."""
+
+from pages import (
+    batching,
+    dataflow,
+    decode_shift,
+    evidence,
+    glossary,
+    hardware,
+    kv_cache,
+    metrics,
+    one_request,
+    roofline,
+)
+
+VIEWS = tuple(
+    page.VIEW
+    for page in (
+        one_request,
+        roofline,
+        kv_cache,
+        decode_shift,
+        batching,
+        hardware,
+        dataflow,
+        metrics,
+        evidence,
+        glossary,
+    )
+)
