@@ -53,8 +53,11 @@ def entries(
         The query that links to pages carry.
     """
     values = values_here(scenario, words)
-    by_name = sorted(terms(), key=lambda term: words(f"glossary.{term.slug}.name").casefold())
-    index = " · ".join(_entry_link(term, words) for term in by_name)
+    by_name = sorted(terms(), key=lambda term: _short(term, words).casefold())
+    index = " · ".join(
+        f'<a href="{PAGE}#{term.slug}" data-page-link="{PAGE}">{escape(_short(term, words))}</a>'
+        for term in by_name
+    )
     case = Case(points_from(scenario, {}))
     here = words(
         "glossary.scenario",
@@ -103,10 +106,10 @@ def _entry(
     )
 
 
-def _entry_link(term: Term, words: Words) -> str:
+def _short(term: Term, words: Words) -> str:
+    """Return a term's abbreviation where it has one that stands in its name, else its name."""
     name = words(f"glossary.{term.slug}.name")
-    short = term.symbol if f"({term.symbol})" in name else name
-    return f'<a href="{PAGE}#{term.slug}" data-page-link="{PAGE}">{escape(short)}</a>'
+    return term.symbol if f"({term.symbol})" in name else name
 
 
 def _page_link(page: str, words: Words, paths: Mapping[str, str], query: Mapping[str, str]) -> str:
