@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from pages.glossary import values_here
 from pages.shared import numbers
 from pages.shared.language import LANGUAGES, words
+from pages.shared.scenario import Scenario
 from physics.predict import parse_question, predict
 from tests.pages.test_tables import at, table_of
 
 # What is said, and where: page and slot, in the page's own formatting.
 SAID = {
-    "ttft": [("one-request", "ttft"), ("one-request", "sentence"), ("hardware", "ttft")],
+    "ttft": [
+        ("one-request", "ttft"),
+        ("one-request", "sentence"),
+        ("hardware", "ttft"),
+        ("metrics", "sentence"),  # the prefill alone: nobody else is there yet
+    ],
     "tpot": [
         ("one-request", "itl"),
         ("one-request", "takeaway"),
@@ -24,6 +31,17 @@ SAID = {
     "ridge": [("roofline", "sentence"), ("decode-shift", "crossing")],
     "intensity": [("roofline", "decode"), ("decode-shift", "intensity")],
     "weights": [("kv-cache", "sentence"), ("decode-shift", "room")],
+}
+
+# And in which entry of the glossary.
+ENTRIES = {
+    "ttft": "ttft",
+    "tpot": "tpot",
+    "e2e": "e2e",
+    "user": "user-speed",
+    "ridge": "ridge",
+    "intensity": "arithmetic-intensity",
+    "weights": "weights",
 }
 
 
@@ -66,3 +84,8 @@ def test_pages_agree(query, language):
             shown = at(table, slider, table["sliders"][slider]["index"], f"t/{slot}")
             shown = shown if isinstance(shown, str) else "".join(shown)
             assert text in shown, (quantity, page, slot)
+    scenario, notices = Scenario.from_query(query)
+    assert notices == []
+    entries = values_here(scenario, words(language))
+    for quantity, slug in ENTRIES.items():
+        assert expected(answer, language)[quantity] in entries[slug], slug
