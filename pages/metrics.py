@@ -466,7 +466,11 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
         "decode_mfu": numbers.percent(timed(seen.step.mfu), words, digits=2),
         "decode_mbu": numbers.percent(timed(seen.step.mbu), words, digits=2),
         "prefill_mfu": numbers.percent(timed(served.mfu[0]), words, digits=2),
-        "met": numbers.number((met * points.batch).astype(int).tolist(), words),
+        "met": pick(
+            case.fits,
+            numbers.number((met * points.batch).astype(int).tolist(), words),
+            [numbers.NONE] * count,
+        ),
         "goodput": numbers.number(timed(served.goodput(TTFT_TARGET, TPOT_TARGET)), words),
         "completed": numbers.number(timed(served.requests_per_second), words),
         "ttft_target": [numbers.seconds(TTFT_TARGET, words)] * count,

@@ -189,3 +189,12 @@ def test_every_number_of_the_tables_has_its_slot(language):
     assert slots == {c[2:] for c in table["rows"]["batch"] if c.startswith("t/v_")}
     assert "{" not in html
     assert html.count("<tr>") == 2 + len(metrics.DEFINED) + len(metrics.CONFUSED)
+
+
+def test_what_does_not_fit_gets_no_time():
+    table = table_of("metrics", {"model": "llama-3.1-70b"})
+    for name in ("ttft", "tpot", "e2e", "system", "goodput", "met", "mfu", "thought"):
+        assert here(table, f"t/v_{name}") == "—", name
+    assert here(table, "t/v_room") == "0"
+    for trace in range(5):
+        assert set(here(table, f"f/requests/{trace}/x")) == {None}
