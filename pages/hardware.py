@@ -19,7 +19,6 @@ from pages.shared.measured_devices import (
     measured_html,
 )
 from pages.shared.player.view import (
-    Clock,
     Column,
     Description,
     Readout,
@@ -27,7 +26,7 @@ from pages.shared.player.view import (
     Section,
     Timeline,
 )
-from pages.shared.player_words import player_words, sliders
+from pages.shared.player_words import clock, player_words, sliders
 from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
@@ -92,12 +91,6 @@ class Hardware:
         words = language
         catalogue = tuple(chips().values())
         show_all = scenario.tp > 1 or scenario.efficiency != "ideal"
-        speeds = (
-            (1.0, words("player.real_time")),
-            (0.1, words("player.slower", times="10")),
-            (0.01, words("player.slower", times="100")),
-            (10.0, words("player.faster", times="10")),
-        )
         return Description(
             figures=(
                 chip_map.skeleton(
@@ -116,7 +109,7 @@ class Hardware:
                 Readout("e2e", words("hardware.e2e")),
             ),
             sliders=sliders(self.sliders, words),
-            play=Clock("time", speeds),
+            play=clock(words),
             words=player_words(words),
             sections=(
                 Section(words("hardware.measured_title"), "measured"),

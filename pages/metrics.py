@@ -14,14 +14,13 @@ from pages.shared.case import Case, or_misfit, pick
 from pages.shared.figures import gap_shares, requests
 from pages.shared.language import Words
 from pages.shared.player.view import (
-    Clock,
     Column,
     Description,
     Readout,
     Section,
     Timeline,
 )
-from pages.shared.player_words import player_words, sliders
+from pages.shared.player_words import clock, player_words, sliders
 from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario, own_figures
 from pages.shared.sources import Source
@@ -94,12 +93,6 @@ class Metrics:
     def describe(self, scenario: Scenario, language: Words) -> Description:
         """Say what stands on the page."""
         words = language
-        speeds = (
-            (1.0, words("player.real_time")),
-            (0.1, words("player.slower", times="10")),
-            (0.01, words("player.slower", times="100")),
-            (10.0, words("player.faster", times="10")),
-        )
         return Description(
             figures=(
                 requests.skeleton(_requests_texts(words), words.separators),
@@ -113,7 +106,7 @@ class Metrics:
                 Readout("goodput", words("metrics.name_goodput")),
             ),
             sliders=sliders(self.sliders, words),
-            play=Clock("time", speeds),
+            play=clock(words),
             words=player_words(words),
             sections=(
                 Section(words("metrics.definitions"), html=_definitions(words)),

@@ -11,7 +11,6 @@ from pages.shared.case import Case, or_misfit, pick
 from pages.shared.figures import timeline, ttft
 from pages.shared.language import Words
 from pages.shared.player.view import (
-    Clock,
     Column,
     Description,
     Growing,
@@ -19,7 +18,7 @@ from pages.shared.player.view import (
     Section,
     Timeline,
 )
-from pages.shared.player_words import player_words, sliders
+from pages.shared.player_words import clock, player_words, sliders
 from pages.shared.points import Points, points_from
 from pages.shared.scenario import Scenario
 from pages.shared.sources import Source
@@ -62,12 +61,6 @@ class OneRequest:
     def describe(self, scenario: Scenario, language: Words) -> Description:
         """Say what stands on the page."""
         words = language
-        speeds = (
-            (1.0, words("player.real_time")),
-            (0.1, words("player.slower", times="10")),
-            (0.01, words("player.slower", times="100")),
-            (10.0, words("player.faster", times="10")),
-        )
         return Description(
             figures=(
                 timeline.skeleton(_timeline_texts(words), words.separators),
@@ -80,7 +73,7 @@ class OneRequest:
                 Readout("speed", words("one-request.speed"), colours.DECODE.colour),
             ),
             sliders=sliders(self.sliders, words),
-            play=Clock("time", speeds),
+            play=clock(words),
             words=player_words(words),
             stream="stream",
             sections=(

@@ -1,11 +1,11 @@
-"""The words that every page gives its player: the play bar's, and the sliders' labels."""
+"""The words that every page gives its player: the play bar's, the clock's, the sliders'."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from pages.shared.language import Words
-from pages.shared.player.view import Slider
+from pages.shared.player.view import Clock, Slider
 
 
 def player_words(words: Words) -> dict[str, str]:
@@ -26,6 +26,25 @@ def player_words(words: Words) -> dict[str, str]:
         "waiting": words("player.waiting"),
         "failed": words("player.failed"),
     }
+
+
+def clock(words: Words) -> Clock:
+    """Return a clock that plays in real time, slower, or faster.
+
+    Examples
+    --------
+    >>> [speed for speed, _ in clock(Words("en")).speeds]
+    [1.0, 0.1, 0.01, 10.0]
+    """
+    return Clock(
+        "time",
+        (
+            (1.0, words("player.real_time")),
+            (0.1, words("player.slower", times="10")),
+            (0.01, words("player.slower", times="100")),
+            (10.0, words("player.faster", times="10")),
+        ),
+    )
 
 
 def sliders(names: Iterable[str], words: Words) -> tuple[Slider, ...]:
