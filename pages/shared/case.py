@@ -10,7 +10,7 @@ import numpy as np
 
 from pages.shared import numbers
 from pages.shared.language import Words
-from pages.shared.points import PICKED, Points
+from pages.shared.points import Points
 from pages.shared.scenario import Scenario, own_figures
 from physics.architecture import Architecture
 from physics.chips import Chip, chip
@@ -195,8 +195,7 @@ class Case:
         """Return one point as a scenario; the chip's own bandwidth and peak are no choice."""
         points, own = self.points, own_figures(self.chip)
         figures = {name: float(getattr(points, name)[index]) for name in own}
-        return Scenario(
-            **{name: getattr(points, name) for name in PICKED},
+        return points.scenario.replaced(
             **{name: int(getattr(points, name)[index]) for name in ("prompt", "output", "batch")},
             **{name: None if value == own[name] else value for name, value in figures.items()},
         )

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pages.shared.language import Words
 
 SHOWN_CHARACTERS = 40
+UNSET = "–"
+"""What is used in place of a value whose default is that none is given."""
 
 
 @dataclass(frozen=True)
@@ -54,4 +56,6 @@ def notice_text(notice: Notice, words: Words) -> str:
     """
     if notice.used is None:
         return words("notice.unknown", name=notice.name)
+    if notice.used == UNSET:
+        return words("notice.unset", name=notice.name, given=notice.given)
     return words("notice.value", name=notice.name, given=notice.given, used=notice.used)

@@ -50,6 +50,8 @@ class Points:
     engine: str
     versus: str
     price: float | None
+    scenario: Scenario
+    """The scenario at rest, with what no point changes."""
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -79,4 +81,5 @@ def points_from(scenario: Scenario, arrays: Mapping[str, np.ndarray]) -> Points:
         name: np.array(np.broadcast_to(arrays.get(name, at_rest[name]), shape), dtype=float)
         for name in SLIDERS
     }
-    return Points(**{name: getattr(scenario, name) for name in PICKED}, **columns)
+    picked = {name: getattr(scenario, name) for name in PICKED}
+    return Points(**picked, **columns, scenario=scenario)

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pages.shared.notices import Notice, shortened
+from pages.shared.notices import UNSET, Notice, shortened
 from physics.chips import Chip, chip, chips
 from physics.errors import InputError, nearest_names
 from physics.options import DEFAULT_CHIP, DEFAULT_MODEL, OPTIONS, Choice, Number
+from physics.serving.design import CHUNK_TOKENS, KINDS
 
 if TYPE_CHECKING:
     from physics.catalogue import Architecture
@@ -29,7 +30,23 @@ OTHER_PARAMETERS = frozenset({"lang", "lecture", "embed", "embed_options", "v", 
 
 # Options of single pages, which the command does not have.
 DEFAULT_VERSUS = "h20"  # little arithmetic, much bandwidth: the opposite of most chips
-PAGE_OPTIONS = {"price": Number("price", 0.001, 1000, None, "USD per chip-hour", whole=False)}
+PAGE_OPTIONS: dict[str, Number | Choice] = {
+    option.name: option
+    for option in (
+        Number("price", 0.001, 1000, None, "USD per chip-hour", whole=False),
+        Choice("left", KINDS, "colocated"),
+        Choice("right", KINDS, "disaggregated"),
+        Number("rate", 0.001, 100_000, None, "requests a second", whole=False),
+        Choice("lengths", ("fixed", "spread"), "fixed"),
+        Number("prefill_pool", 1, 8, 1, "instances"),
+        Number("decode_pool", 1, 8, 1, "instances"),
+        Choice("decode_chip", ("same", "versus"), "same"),
+        Number("link", 0.01, 100_000, 50.0, "GB/s", whole=False),
+        Number("budget", 16, 65_536, CHUNK_TOKENS, "tokens"),
+        Number("ttft_target", 0.1, 10_000_000, None, "ms", whole=False),
+        Number("itl_target", 0.1, 10_000_000, None, "ms", whole=False),
+    )
+}
 _ALL_OPTIONS = OPTIONS | PAGE_OPTIONS
 
 # A name less alike than this is no slip of the pen: the default is used.
@@ -64,6 +81,22 @@ class Scenario:
         Slug of a second chip, for pages that compare two.
     price : float or None
         What one chip costs [USD per hour]; None: not said.
+    left, right : str
+        Designs of a service: 'colocated', 'chunked' or 'disaggregated'.
+    rate : float or None
+        Requests that arrive [1/s]; None: what suits the model and the chips.
+    lengths : str
+        'fixed': every prompt and answer as long as said; 'spread': so long on average.
+    prefill_pool, decode_pool : int
+        Instances of a disaggregated service, `tp` chips each; a co-located one has all of them.
+    decode_chip : str
+        'same', or 'versus': the decode pool stands on the second chip.
+    link : float
+        What an instance sends or receives of KV cache [GB/s].
+    budget : int
+        Tokens in a step of a chunked service.
+    ttft_target, itl_target : float or None
+        What users are promised [ms]; None: multiples of what one request takes alone.
 
     Examples
     --------
@@ -85,6 +118,17 @@ class Scenario:
     engine: str = OPTIONS["engine"].default
     versus: str = DEFAULT_VERSUS
     price: float | None = None
+    left: str = PAGE_OPTIONS["left"].default
+    right: str = PAGE_OPTIONS["right"].default
+    rate: float | None = None
+    lengths: str = PAGE_OPTIONS["lengths"].default
+    prefill_pool: int = PAGE_OPTIONS["prefill_pool"].default
+    decode_pool: int = PAGE_OPTIONS["decode_pool"].default
+    decode_chip: str = PAGE_OPTIONS["decode_chip"].default
+    link: float = PAGE_OPTIONS["link"].default
+    budget: int = PAGE_OPTIONS["budget"].default
+    ttft_target: float | None = None
+    itl_target: float | None = None
 
     def __post_init__(self) -> None:
         for name, option in _ALL_OPTIONS.items():
@@ -140,7 +184,7 @@ class Scenario:
                 fields[name] = _nearest(name, text)
                 used = fields[name]
                 if used is None:
-                    used = own_figures(chip(_chip_of(texts))).get(name, "–")
+                    used = own_figures(chip(_chip_of(texts))).get(name, UNSET)
                 notices.append(Notice(name, shortened(text), url_text(used)))
         scenario = cls(**fields)
         if scenario.tp > 1 and chip(scenario.chip).link is None:

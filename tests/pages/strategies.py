@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 from pages.shared.scenario import PAGE_OPTIONS, Scenario
 from physics.catalogue import models
 from physics.chips import chips
-from physics.options import FORMATS, OPTIONS
+from physics.options import OPTIONS, Choice
 
 
 def within(name: str) -> st.SearchStrategy:
     option = (OPTIONS | PAGE_OPTIONS)[name]
     if option.whole:
         return st.integers(int(option.minimum), int(option.maximum))
-    return st.none() | st.floats(option.minimum, option.maximum)
+    numbers = st.floats(option.minimum, option.maximum)
+    return numbers if option.default is not None else st.none() | numbers
+
+
+def one_of(name: str) -> st.SearchStrategy:
+    return st.sampled_from((OPTIONS | PAGE_OPTIONS)[name].values)
 
 
 def joinable(scenario: Scenario) -> Scenario:
@@ -26,12 +31,9 @@ scenarios = st.builds(
     Scenario,
     model=st.sampled_from(list(models())),
     chip=st.sampled_from(list(chips())),
-    weights=st.sampled_from(OPTIONS["weights"].values),
-    kv=st.sampled_from(FORMATS),
-    efficiency=st.sampled_from(["ideal", "typical"]),
     versus=st.sampled_from(list(chips())),
     **{
-        name: within(name)
-        for name in ("prompt", "output", "batch", "tp", "bandwidth", "flops", "price")
+        name: one_of(name) if isinstance(option, Choice) else within(name)
+        for name, option in (OPTIONS | PAGE_OPTIONS).items()
     },
 ).map(joinable)

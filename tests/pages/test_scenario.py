@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from pages.shared.case import Case
 from pages.shared.house import parse
+from pages.shared.language import LANGUAGES, words
+from pages.shared.notices import UNSET, notice_text
 from pages.shared.points import points_from
 from pages.shared.scenario import DEFAULTS, Scenario, own_figures, url_text
 from physics.chips import chip, chips
@@ -95,11 +97,31 @@ def test_custom_figures_reach_the_machine_in_base_units():
         ({"weights": "fp9"}, "fp8"),
         ({"bandwidth": "nan"}, "3350"),
         ({"bandwidth": "fast", "chip": "h200-sxm"}, "4800"),
+        ({"left": "chunky"}, "chunked"),
+        ({"right": "split"}, "disaggregated"),
+        ({"rate": "0"}, "0.001"),
+        ({"rate": "busy"}, UNSET),
+        ({"prefill_pool": "99"}, "8"),
+        ({"decode_pool": "0.5"}, "1"),
+        ({"decode_chip": "h20"}, "same"),
+        ({"link": "-1"}, "0.01"),
+        ({"budget": "1"}, "16"),
+        ({"lengths": "azure"}, "fixed"),
+        ({"ttft_target": "nan"}, UNSET),
+        ({"itl_target": "0"}, "0.1"),
     ],
 )
 def test_what_cannot_be_used_is_said(query, used):
     _, notices = Scenario.from_query(query)
     assert [(notice.name, notice.used) for notice in notices] == [(next(iter(query)), used)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_value_that_cannot_be_used_and_has_no_default_is_left_out(language):
+    _, [notice] = Scenario.from_query({"rate": "busy"})
+    said = notice_text(notice, words(language))
+    assert "rate = “busy”" in said
+    assert UNSET not in said
 
 
 def test_the_rest_of_a_bad_link_is_kept():
