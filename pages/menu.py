@@ -4,6 +4,7 @@ from pages import (
     batching,
     dataflow,
     decode_shift,
+    disaggregation,
     evidence,
     glossary,
     hardware,
@@ -24,6 +25,7 @@ VIEWS = tuple(
         hardware,
         dataflow,
         metrics,
+        disaggregation,
         evidence,
         glossary,
     )

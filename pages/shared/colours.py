@@ -72,6 +72,9 @@ BANDWIDTH_ROOF = Look("#56B4E9", "longdash", "line-ne")
 COMMUNICATION = Look("#CC79A7", "dashdot", "cross")
 LAUNCH = Look(INK, "longdashdot", "x")
 MEASURED = Look(INK, "dot", "circle-open")
+COLOCATED = Look("#9C6B4E", "dash", "square-open")
+CHUNKED = Look("#999933", "dashdot", "diamond-open")
+DISAGGREGATED = Look("#7B68C8", "solid", "triangle-down")
 
 LOOKS = {
     "prefill": PREFILL,
@@ -83,4 +86,7 @@ LOOKS = {
     "communication": COMMUNICATION,
     "launch": LAUNCH,
     "measured": MEASURED,
+    "colocated": COLOCATED,
+    "chunked": CHUNKED,
+    "disaggregated": DISAGGREGATED,
 }

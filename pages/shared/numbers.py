@@ -256,6 +256,23 @@ def tokens_per_second(
 
 
 @_one_or_many
+def requests_per_second(
+    value: float | None, words: Words, *, digits: int = 3, trim: bool = False
+) -> str:
+    """Write a rate of requests [1/s].
+
+    Examples
+    --------
+    >>> from pages.shared.language import Words
+    >>> requests_per_second(9.87, Words("it"))
+    '9,87\\xa0richieste/s'
+    """
+    if not _usable(value):
+        return NONE
+    return _write(value, words, digits, trim) + SPACE + words("unit.requests_per_second")
+
+
+@_one_or_many
 def percent(value: float | None, words: Words, *, digits: int = 3, trim: bool = False) -> str:
     """Write a share (1 is all of it) as a percentage.
 
@@ -380,6 +397,7 @@ __all__: Iterable[str] = [
     "number",
     "parameters",
     "percent",
+    "requests_per_second",
     "seconds",
     "sequences",
     "tokens",

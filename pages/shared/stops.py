@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pages.shared import numbers
-from pages.shared.scenario import DEFAULTS, Scenario, own_figures, url_text
+from pages.shared.scenario import DEFAULTS, PAGE_OPTIONS, Scenario, own_figures, url_text
 from physics.chips import chip
 from physics.options import OPTIONS
 
 if TYPE_CHECKING:
     from pages.shared.language import Words
 
+_ALL_OPTIONS = OPTIONS | PAGE_OPTIONS
 SLIDERS = ("prompt", "output", "batch", "bandwidth", "flops")
 DENSE_COUNT = 240
 DENSE_DIGITS = 4
@@ -33,6 +34,11 @@ _RANGES = {
     "batch": (1, 4096, _OCTAVE),
     "bandwidth": (50, 30_000, _TEN_A_DECADE),
     "flops": (2, 20_000, _SEVEN_A_DECADE),
+    "rate": (0.1, 1000, _TEN_A_DECADE),
+    "link": (0.5, 1000, _TEN_A_DECADE),
+    "budget": (64, 16_384, _OCTAVE),
+    "ttft_target": (10, 60_000, _TEN_A_DECADE),
+    "itl_target": (1, 1000, _TEN_A_DECADE),
 }
 _ALSO = {"output": {1}}  # one token: the answer is what prefill emits
 
@@ -91,7 +97,7 @@ def dense_stops(name: str, scenario: Scenario, language: Words) -> Stops:
     wanted = _wanted(name, scenario)
     curated = _curated(name, wanted)
     values = np.geomspace(curated[0], curated[-1], DENSE_COUNT - len(wanted))
-    if OPTIONS[name].whole:
+    if _ALL_OPTIONS[name].whole:
         return _stops(name, scenario, language, {int(value) for value in np.round(values)} | wanted)
     rounded = {float(f"{value:.{DENSE_DIGITS}g}") for value in values}
     return _stops(name, scenario, language, rounded | wanted)
@@ -107,19 +113,19 @@ def _wanted(name: str, scenario: Scenario) -> set[float]:
 def _curated(name: str, wanted: set[float]) -> list[float]:
     first, last, series = _RANGES[name]
     # Upwards the series goes on as far as it takes; below its first stop only what is wanted.
-    values = {stop for stop in _series(series, last=max(last, *wanted)) if stop >= first}
+    values = {stop for stop in _series(series, first, max(last, *wanted)) if stop >= first}
     values |= _ALSO.get(name, set()) | wanted
-    if OPTIONS[name].whole:
+    if _ALL_OPTIONS[name].whole:
         return sorted({int(value) for value in values if value == int(value)})
     return sorted(values)
 
 
-def _series(series: tuple[int, tuple[float, ...]], last: float) -> Iterator[float]:
-    """Yield the values of a log series from 1 to `last`."""
+def _series(series: tuple[int, tuple[float, ...]], first: float, last: float) -> Iterator[float]:
+    """Yield the values of a log series from the power at or below `first` to `last`."""
     base, steps = series
-    for exponent in range(math.ceil(math.log(last, base)) + 1):
+    for exponent in range(math.floor(math.log(first, base)), math.ceil(math.log(last, base)) + 1):
         for step in steps:
-            value = step * base**exponent
+            value = float(f"{step * base**exponent:.12g}")
             if value <= last:
                 yield value
 
@@ -152,7 +158,12 @@ def stop_texts(name: str, values: Iterable[float], language: Words) -> list[str]
     values = list(values)
     if name == "batch":
         return numbers.sequences(values, language)
-    if name == "bandwidth":
+    if name == "rate":
+        return numbers.requests_per_second(values, language, trim=True)
+    if name in ("ttft_target", "itl_target"):
+        base_units = [value * 1e-3 for value in values]
+        return numbers.seconds(base_units, language, trim=True)
+    if name in ("bandwidth", "link"):
         base_units = [value * 1e9 for value in values]
         return numbers.bytes_per_second(base_units, language, digits=5, trim=True)
     if name == "flops":

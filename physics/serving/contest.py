@@ -1,7 +1,7 @@
 """Designs under the same requests: who keeps the targets, which is enough, and what holds one back.
 
 A design is judged on arrivals: of the requests that come in a second, how many are served within
-the targets. That needs no end of the run, whose last answers arrive when nothing else does.
+the targets. That needs no end of the run, whose last answers are written when nothing else arrives.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physics.kv_cache import kv_bytes_per_sequence
 from physics.serving.design import Design, highest_prefill_rate
@@ -17,8 +18,13 @@ from physics.serving.ledger import DECODE, MIXED, PREFILL
 from physics.serving.result import Result
 from physics.serving.sweep import ALIKE
 from physics.serving.targets import Spread, Targets, spread
-from physics.serving.traffic import Load, Traffic, given
+from physics.serving.traffic import Load, LogNormal, Traffic, given, shape
 from physics.step import decode, prefill
+
+Array = NDArray[np.float64]
+
+ITL_SHARE = Targets.itl_share
+"""Share of the gaps of an answer that must keep to the target."""
 
 FULL = 0.9
 """A pool or a link that is busy for more than this share of the time lets others wait."""
@@ -26,8 +32,32 @@ FULL = 0.9
 MET = 0.99
 """Share of the requests that keep the targets where a design is said to keep them."""
 
+SUSTAINED = 0.5
+"""Share of the requests below which no design is said to serve a traffic."""
+
 COMFORTABLE_BATCH = 16
 """Sequences that a decode instance writes at the rate that is suggested."""
+
+SPREAD_OF = "azure-conversation"
+LONGEST = 4
+"""Longest length that is drawn, in means."""
+
+
+def varied(tokens: int, part: str) -> LogNormal:
+    """Return lengths of a mean, as widely spread as those of a published trace.
+
+    Parameters
+    ----------
+    part : str
+        'prompt' or 'output'.
+
+    Examples
+    --------
+    >>> varied(2048, "prompt").deviation > varied(2048, "output").deviation
+    True
+    """
+    trace = getattr(shape(SPREAD_OF), part)
+    return LogNormal(tokens, tokens * trace.deviation / trace.mean, 1, LONGEST * tokens)
 
 
 def steady(load: Load, rate: float) -> Traffic:
@@ -54,19 +84,35 @@ def steady(load: Load, rate: float) -> Traffic:
 
 @dataclass(frozen=True)
 class Alone:
-    """One request on an empty server: what the targets and the rates are measured by.
+    """One request on an empty server: what targets and rates are measured by.
 
     Attributes
     ----------
     ttft_seconds, step_seconds : float
         Prefill of the prompt, and a decode step in the middle of the answer [s].
+    shared_step_seconds : float
+        The same step with `COMFORTABLE_BATCH` answers under way [s].
     kv_bytes : float
         KV cache of the prompt, which a split design sends [B].
     """
 
     ttft_seconds: float
     step_seconds: float
+    shared_step_seconds: float
     kv_bytes: float
+
+    @property
+    def steps_per_prefill(self) -> float:
+        """Decode steps that would fit into the prefill."""
+        return self.ttft_seconds / self.step_seconds
+
+    def sent_seconds(self, link: float) -> float:
+        """Return how long the cache takes over a link that is free [s]."""
+        return self.kv_bytes / link
+
+    def most_sent(self, link: float) -> float:
+        """Return how many such caches one link carries in a second [1/s]."""
+        return link / self.kv_bytes
 
 
 def alone(design: Design, *, prompt: float, output: float) -> Alone:
@@ -80,17 +126,18 @@ def alone(design: Design, *, prompt: float, output: float) -> Alone:
     >>> from physics.serving.design import colocated
     >>> one = alone(colocated(model("llama-3.1-8b"), machine(chip("h100-sxm"))),
     ...             prompt=2048, output=256)
-    >>> round(one.ttft_seconds * 1e3, 1), round(one.kv_bytes / 1e6)
-    (30.1, 268)
+    >>> round(one.ttft_seconds * 1e3, 1), round(one.sent_seconds(50e9) * 1e3, 1)
+    (30.3, 5.4)
     """
     formats = {"weights": design.weights, "kv": design.kv}
     first, last = design.pools[0].machine, design.pools[-1].machine
     read = prefill(design.architecture, first, batch=1, prompt=prompt, **formats)
     context = prompt + max(output - 2, 0) / 2
-    write = decode(design.architecture, last, batch=1, context=context, **formats)
+    batch = np.array([1, COMFORTABLE_BATCH])
+    write = decode(design.architecture, last, batch=batch, context=context, **formats)
     return Alone(
         float(read.seconds_sum),
-        float(write.seconds_sum),
+        *write.seconds_sum.tolist(),
         float(kv_bytes_per_sequence(design.architecture, prompt, design.kv)),
     )
 
@@ -124,6 +171,63 @@ def suggested_rate(split: Design, *, prompt: float, output: float) -> float:
     return min(highest_prefill_rate(split, prompt=prompt) / 2, writes)
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The tightest targets that each request keeps: any targets are judged without a simulation.
+
+    Attributes
+    ----------
+    ttft, tpot, itl : ndarray
+        Shape (requests,): time to first token, mean gap, and the gap that all but
+        1 - `ITL_SHARE` of a request's gaps keep to [s]; -inf for a request without gaps.
+    """
+
+    ttft: Array
+    tpot: Array
+    itl: Array
+
+    def met(self, targets: Targets) -> NDArray[np.bool_]:
+        """Return which requests meet every target that is given, as `Result.met` does."""
+        if targets.itl_share != ITL_SHARE:
+            raise ValueError(f"these gaps are of the share {ITL_SHARE}")
+        met = np.ones(len(self.ttft), dtype=bool)
+        for name in ("ttft", "tpot", "itl"):
+            target = getattr(targets, name)
+            if target is not None:
+                met &= getattr(self, name) <= target
+        return met
+
+    def attainment(self, targets: Targets) -> float:
+        """Return the share of requests that meet the targets."""
+        return float(self.met(targets).mean())
+
+
+def kept(seen: Result) -> Kept:
+    """Return the tightest targets that each request of a simulation keeps.
+
+    Examples
+    --------
+    >>> from physics.catalogue import model
+    >>> from physics.chips import chip
+    >>> from physics.machine import machine
+    >>> from physics.serving.design import colocated
+    >>> from physics.serving.simulation import simulate
+    >>> from physics.serving.traffic import Fixed
+    >>> load = Load(requests=100, prompt=Fixed(2048), output=Fixed(256))
+    >>> design = colocated(model("llama-3.1-8b"), machine(chip("h100-sxm")))
+    >>> seen, targets = simulate(design, load.at(5)), Targets(ttft=0.1, itl=0.01, tpot=0.01)
+    >>> kept(seen).attainment(targets) == seen.attainment(targets)
+    True
+    """
+    itl = np.full(len(seen), -np.inf)
+    ends = np.cumsum(seen.output_tokens - 1)
+    for request, gaps in enumerate(np.split(seen.itl_seconds, ends[:-1])):
+        if len(gaps):
+            late = int((1 - ITL_SHARE) * len(gaps) + 1e-9)
+            itl[request] = np.partition(gaps, len(gaps) - 1 - late)[len(gaps) - 1 - late]
+    return Kept(seen.ttft_seconds, np.nan_to_num(seen.tpot_seconds, nan=-np.inf), itl)
+
+
 @dataclass(frozen=True)
 class Standing:
     """What one design reaches under a traffic, and the times that explain it.
@@ -137,14 +241,14 @@ class Standing:
         Requests that come in a second [1/s].
     attainment, ttft_share, itl_share : float
         Share of the requests that keep all targets; that keep the one of the first token; that
-        keep the one of the others.
+        keep those of the others.
     ttft, itl, queue, transfer : Spread
         Times over the requests, or over all gaps between tokens [s].
     step_seconds : float
         Median step that only writes [s].
     stop_seconds : float
-        Median step that only reads, on an instance that also writes: nobody gets a token
-        meanwhile [s]. NaN where there is none.
+        Median step that reads whole prompts on an instance that also writes: nobody gets a token
+        meanwhile [s]. NaN in other designs.
     mixed_seconds : float
         Median step that writes and reads a piece of a prompt [s]. NaN where there is none.
     stops : float
@@ -206,26 +310,20 @@ def standing(seen: Result, targets: Targets) -> Standing:
     >>> from physics.serving.traffic import Fixed
     >>> load = Load(requests=200, prompt=Fixed(2048), output=Fixed(256))
     >>> design = colocated(model("llama-3.1-8b"), machine(chip("h100-sxm")), instances=2)
-    >>> targets = Targets(ttft=0.2, itl=0.01)
-    >>> seen = standing(simulate(design, steady(load, 16)), targets)
+    >>> seen = standing(simulate(design, steady(load, 16)), Targets(ttft=0.2, itl=0.01))
     >>> seen.missed, seen.ttft_share
     ('itl', 1.0)
     """
-    design = seen.design
-    split = design.kind == "disaggregated"
+    design, limits = seen.design, kept(seen)
     first, last = design.pools[0].name, design.pools[-1].name
-    stop = np.nan if split else _median_step(seen, PREFILL)
-    gaps = np.maximum(seen.output_tokens - 1, 0).sum()
-    mixed = 0.0 if split else seen.utilisation(first, MIXED)
+    stop = _median_step(seen, PREFILL) if design.kind == "colocated" else np.nan
     return Standing(
         kind=design.kind,
         chips=design.chips,
         arrived=seen.traffic.rate,
-        attainment=seen.attainment(targets),
-        ttft_share=seen.attainment(Targets(ttft=targets.ttft)),
-        itl_share=seen.attainment(
-            Targets(itl=targets.itl, tpot=targets.tpot, itl_share=targets.itl_share)
-        ),
+        attainment=limits.attainment(targets),
+        ttft_share=limits.attainment(Targets(ttft=targets.ttft)),
+        itl_share=limits.attainment(Targets(itl=targets.itl, tpot=targets.tpot)),
         ttft=seen.ttft,
         itl=seen.itl,
         queue=seen.queue,
@@ -233,40 +331,40 @@ def standing(seen: Result, targets: Targets) -> Standing:
         step_seconds=_median_step(seen, DECODE),
         stop_seconds=stop,
         mixed_seconds=_median_step(seen, MIXED),
-        stops=float((seen.itl_seconds > stop).sum()) / len(seen) if gaps else 0.0,
-        prefill_busy=seen.utilisation(first, PREFILL) + mixed,
+        stops=float((seen.itl_seconds > stop).sum()) / len(seen),
+        prefill_busy=seen.utilisation(first, PREFILL) + seen.utilisation(first, MIXED),
         decode_batch=seen.mean_batch(last),
-        link_busy=seen.link_utilisation if split else np.nan,
+        link_busy=seen.link_utilisation if design.kind == "disaggregated" else np.nan,
     )
 
 
 def _median_step(seen: Result, kind: int) -> float:
     """Return the median length of the steps of one kind [s]; NaN where there is none."""
-    each = [
-        np.repeat(one.seconds / one.steps, one.steps)[np.repeat(one.kind == kind, one.steps)]
-        for one in seen.instances
-    ]
+    each = []
+    for one in seen.instances:
+        chosen = one.kind == kind
+        steps = one.steps[chosen]
+        each.append(np.repeat(one.seconds[chosen] / steps, steps))
     return spread(np.concatenate(each)).p50
 
 
-def enough(standings: Sequence[Standing]) -> int | None:
-    """Return the first design of the list that is as good as the best; None: none keeps a target.
+def enough(goodput: Sequence[float], chips: Sequence[int], arrived: float) -> int:
+    """Return the first design of a list that is as good as the best; -1 if none serves the traffic.
 
-    The list goes from the simplest design to the most complicated one. Designs of different size
-    are compared by chip.
+    Parameters
+    ----------
+    goodput, chips : sequence
+        Of designs from the simplest to the most complicated one; they are compared by chip.
+    arrived : float
+        Requests that come in a second [1/s].
 
     Examples
     --------
-    >>> enough([])
+    >>> enough([8.0, 9.95, 10.0], [2, 2, 2], 10.0), enough([0.2, 0.1], [2, 2], 10.0)
+    (1, -1)
     """
-    if not standings:
-        return None
-    each = np.array([one.goodput / one.chips for one in standings])
-    best = each.max()
-    return int((each >= (1 - ALIKE) * best).argmax()) if best > 0 else None
-
-
-def alike(one: Standing, other: Standing) -> bool:
-    """Say whether two designs serve equally many requests within the targets, to a percent."""
-    mine, theirs = one.goodput / one.chips, other.goodput / other.chips
-    return abs(mine - theirs) <= ALIKE * max(mine, theirs)
+    served = np.asarray(goodput, dtype=float)
+    if served.max() < SUSTAINED * arrived:
+        return -1
+    each = served / np.asarray(chips)
+    return int((each >= (1 - ALIKE) * each.max()).argmax())
