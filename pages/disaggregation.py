@@ -157,7 +157,7 @@ def _refusal(session: Session) -> str:
     prompt = {"prompt": [tokens - scenario.output]}
     case = Case(points_from(scenario.replaced(batch=1), prompt))
     if not case.fits[0]:
-        return case.misfit(words)[0]
+        return _spread_misfit(case, tokens, words) if spread else case.misfit(words)[0]
     if split:
         there = scenario.replaced(batch=1, chip=scenario.versus)
         case = Case(points_from(there, prompt))
@@ -170,6 +170,17 @@ def _refusal(session: Session) -> str:
                 )
             )
     return ""
+
+
+def _spread_misfit(case: Case, tokens: int, words: Words) -> str:
+    return escape(
+        words(
+            "disaggregation.spread_misfit",
+            tokens=numbers.tokens(tokens, words),
+            short=numbers.bytes_decimal(float(case.short[0]), words),
+            memory=numbers.bytes_decimal(case.capacity, words),
+        )
+    )
 
 
 def _seen(question: Question) -> dict[str, Result]:
@@ -209,6 +220,7 @@ def _sides(
                     continue
                 own = stood[chosen[side]]
                 st.html(_readouts(own, words))
+                why = _why(question, own, words)
                 figure = figures.timeline(
                     seen[chosen[side]],
                     gaps[SIDES.index(side)],
@@ -216,13 +228,16 @@ def _sides(
                     _texts(question, words),
                     words.separators,
                 )
-                st.plotly_chart(figure, key=f"disaggregation_{side}", config=_QUIET)
-                why = _why(question, own, words)
+                _chart(figure, f"disaggregation_{side}", alt=why)
                 st.html(f'<p class="why">{escape(why)}</p>')
 
 
-_QUIET = {"displayModeBar": False}
 _WHOLE_PAGE = "disaggregation_whole_page"
+
+
+def _chart(figure: object, key: str, *, alt: str) -> None:
+    """Show a figure; `alt` says what it shows to those who do not see it."""
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)
 
 
 def _design_picker(side: str, kind: str, words: Words) -> None:
@@ -556,7 +571,7 @@ def _why(question: Question, own: Standing, words: Words) -> str:
         cache=numbers.bytes_decimal(question.alone.kv_bytes, words),
         sent=numbers.seconds(_sent(question), words),
         waited=numbers.seconds(own.transfer.p50, words),
-        link_busy=numbers.percent(own.link_busy, words, digits=2),
+        link_load=numbers.percent(own.link_load, words, digits=2),
         budget=numbers.tokens(scenario.budget, words),
         output=numbers.tokens(scenario.output, words),
         ttft_target=numbers.seconds(question.ttft_target, words, trim=True),
@@ -657,7 +672,8 @@ def _tails(question: Question, seen: Mapping[str, Result], words: Words) -> None
             ticks=_ticks([*values, np.array([target])], words),
             separators=words.separators,
         )
-        column.plotly_chart(figure, key=f"disaggregation_tail_{name}", config=_QUIET)
+        with column:
+            _chart(figure, f"disaggregation_tail_{name}", alt=words(f"disaggregation.{name}_axis"))
 
 
 def _goodput(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
@@ -685,7 +701,8 @@ def _goodput(question: Question, stood: Mapping[str, Standing], words: Words) ->
         goodput_axis=words("disaggregation.goodput_axis"),
         separators=words.separators,
     )
-    left.plotly_chart(figure, key="disaggregation_goodput", config=_QUIET)
+    with left:
+        _chart(figure, "disaggregation_goodput", alt=words("disaggregation.goodput"))
     right.markdown(
         words(
             "disaggregation.goodput_text",
@@ -759,7 +776,7 @@ def _break_even(question: Question, words: Words) -> None:
         prompt_axis=words("axis.prompt"),
         separators=words.separators,
     )
-    st.plotly_chart(figure, key="disaggregation_map", config=_QUIET)
+    _chart(figure, "disaggregation_map", alt=words("disaggregation.break_even"))
     counts = [int((found.winner == place).sum()) for place in (*range(len(KINDS)), -1)]
     texts = numbers.number([*counts, found.winner.size], words)
     st.markdown(

@@ -27,7 +27,7 @@ ITL_SHARE = Targets.itl_share
 """Share of the gaps of an answer that must keep to the target."""
 
 FULL = 0.9
-"""A pool or a link that is busy for more than this share of the time lets others wait."""
+"""A link asked for more than this share of what it carries lets caches wait."""
 
 MET = 0.99
 """Share of the requests that keep the targets where a design is said to keep them."""
@@ -257,8 +257,9 @@ class Standing:
         Share of the time that the instances which read prompts do so.
     decode_batch : float
         Sequences written in a step, on average.
-    link_busy : float
-        Share of the time that the links send. NaN without a link.
+    link_load : float
+        KV cache that comes in a second over what the links can carry; above 1 they fall behind.
+        NaN without a link.
     """
 
     kind: str
@@ -277,7 +278,7 @@ class Standing:
     stops: float
     prefill_busy: float
     decode_batch: float
-    link_busy: float
+    link_load: float
 
     @property
     def goodput(self) -> float:
@@ -294,7 +295,7 @@ class Standing:
     @property
     def link_is_full(self) -> bool:
         """Whether caches wait for the link."""
-        return self.link_busy > FULL
+        return self.link_load > FULL
 
 
 def standing(seen: Result, targets: Targets) -> Standing:
@@ -334,8 +335,16 @@ def standing(seen: Result, targets: Targets) -> Standing:
         stops=float((seen.itl_seconds > stop).sum()) / len(seen),
         prefill_busy=seen.utilisation(first, PREFILL) + seen.utilisation(first, MIXED),
         decode_batch=seen.mean_batch(last),
-        link_busy=seen.link_utilisation if design.kind == "disaggregated" else np.nan,
+        link_load=_link_load(seen),
     )
+
+
+def _link_load(seen: Result) -> float:
+    design = seen.design
+    if design.kind != "disaggregated":
+        return np.nan
+    ends = min(pool.instances for pool in design.pools)
+    return float(seen.traffic.rate * seen.transfer_bytes.mean() / (design.link * ends))
 
 
 def _median_step(seen: Result, kind: int) -> float:

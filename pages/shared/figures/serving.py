@@ -19,7 +19,7 @@ from physics.serving.result import Result
 
 TRANSPARENT = "rgba(0,0,0,0)"
 FONT_SIZE = 13
-ROW_PIXELS, MOST_PIXELS = 24, 150
+ROW_PIXELS, MOST_PIXELS, LABEL_PIXELS = 24, 150, 15
 GAPS_PIXELS = 150
 LEFT_PIXELS, RIGHT_PIXELS = 78, 66
 HIGHEST = 15
@@ -29,6 +29,9 @@ TAIL = 1e-3
 """Share of the values at which a tail ends."""
 
 PARTS = ((0.5, "p50"), (0.1, "p90"), (0.01, "p99"))
+
+# What is written on a cell: on the three designs' colours, and on the wash of none.
+CELL_INKS = ("#FFFFFF", "#000000", "#FFFFFF", colours.WEIGHTS.colour)
 
 DESIGNS = {
     "colocated": colours.COLOCATED,
@@ -145,11 +148,10 @@ def timeline(seen: Result, gaps: Gaps, window: Window, texts: Texts, separators:
         vertical_spacing=0.06,
         row_heights=heights,
     )
-    for place, (row, bars) in enumerate(rows):
-        del row
+    for place, (_, bars) in enumerate(rows):
         for bar in bars:
             _bars(figure, place, bar, window)
-    _arrivals(figure, seen, window, texts, len(rows))
+    _arrivals(figure, seen, window, texts)
     _draw_gaps(figure, seen, gaps, window, texts)
     span = window.end - window.start
     figure.update_layout(
@@ -164,9 +166,10 @@ def timeline(seen: Result, gaps: Gaps, window: Window, texts: Texts, separators:
     )
     figure.update_xaxes(range=[0, span], zeroline=False, showline=True, showgrid=False)
     figure.update_xaxes(title={"text": texts.time_axis, "standoff": 6}, ticks="outside", row=2)
+    named = range(0, len(rows), -(-len(rows) * LABEL_PIXELS // heights[0]))
     figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[name for name, _ in rows],
+        tickvals=list(named),
+        ticktext=[rows[place][0] for place in named],
         range=[window.rows - 0.5, -0.85],
         showgrid=False,
         zeroline=False,
@@ -188,7 +191,6 @@ def timeline(seen: Result, gaps: Gaps, window: Window, texts: Texts, separators:
 class _Bars:
     """Blocks of one kind in a row; `low` and `high` are parts of the row's height."""
 
-    name: str
     colour: str
     start: np.ndarray
     end: np.ndarray
@@ -211,15 +213,8 @@ def _rows(seen: Result, texts: Texts) -> list[tuple[str, list[_Bars]]]:
         both = [f"{one}<br>{other}" for one, other in zip(tokens, batch, strict=True)]
 
         def bars(look, which, said, low=-0.4, high=0.4, *, of=one):
-            return _Bars(
-                "",
-                look.colour,
-                of.start[which],
-                of.end[which],
-                [said[at] for at in np.flatnonzero(which)],
-                low,
-                high,
-            )
+            chosen = [said[at] for at in np.flatnonzero(which)]
+            return _Bars(look.colour, of.start[which], of.end[which], chosen, low, high)
 
         rows.append(
             (
@@ -241,7 +236,7 @@ def _transfers(seen: Result, sender: int, texts: Texts) -> _Bars:
     mine = (seen.prefill_instance == sender) & np.isfinite(seen.transfer_start)
     start, end = seen.transfer_start[mine], seen.transfer_end[mine]
     said = [f"{texts.transfer}: {size / 1e6:.0f} MB" for size in seen.transfer_bytes[mine]]
-    return _Bars("", colours.COMMUNICATION.colour, start, end, said, -0.25, 0.25)
+    return _Bars(colours.COMMUNICATION.colour, start, end, said, -0.25, 0.25)
 
 
 def _bars(figure: go.Figure, place: int, bars: _Bars, window: Window) -> None:
@@ -266,8 +261,7 @@ def _bars(figure: go.Figure, place: int, bars: _Bars, window: Window) -> None:
     )
 
 
-def _arrivals(figure: go.Figure, seen: Result, window: Window, texts: Texts, rows: int) -> None:
-    del rows
+def _arrivals(figure: go.Figure, seen: Result, window: Window, texts: Texts) -> None:
     shown = (seen.arrival >= window.start) & (seen.arrival <= window.end)
     figure.add_scatter(
         x=seen.arrival[shown] - window.start,
@@ -302,7 +296,7 @@ def _draw_gaps(figure: go.Figure, seen: Result, gaps: Gaps, window: Window, text
         row=2,
         col=1,
     )
-    _dots(figure, gaps.moments - window.start, gaps.seconds * 1e3, top, texts.gap, size=4)
+    _dots(figure, gaps.moments - window.start, gaps.seconds * 1e3, top, texts.gap, size=5)
     moments = seen.tokens_of(window.request)
     own = np.diff(moments)
     shown = (moments[1:] >= window.start) & (moments[1:] <= window.end)
@@ -339,7 +333,7 @@ def _dots(
             "color": colours.DECODE.colour,
             "size": np.where(above, 9, size),
             "symbol": np.where(above, "triangle-up", "circle"),
-            "opacity": 1.0 if line else 0.45,
+            "opacity": 1.0 if line else 0.7,
         },
         hovertemplate=f"{name}<br>%{{customdata:.3~g}} ms<extra></extra>",
         row=2,
@@ -559,10 +553,18 @@ def surface(
             showscale=False,
             xgap=2,
             ygap=2,
-            text=shares,
-            texttemplate="%{text}",
             hoverinfo="skip",
         )
+    )
+    rows, columns = np.indices(winner.shape)
+    figure.add_scatter(
+        x=columns.ravel(),
+        y=rows.ravel(),
+        mode="text",
+        text=shares.ravel(),
+        textfont={"color": [CELL_INKS[level] for level in levels.ravel()]},
+        hoverinfo="skip",
+        showlegend=False,
     )
     for name, fill in zip(names, fills, strict=True):
         figure.add_scatter(
