@@ -12,6 +12,7 @@ from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
 from pages.shared.player.routes import player_middleware, player_routes
 from pages.shared.player.view import View
+from pages.shared.share_routes import share_routes
 from pages.shared.state import open_session
 
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
@@ -59,8 +60,9 @@ def show() -> None:
 if st.runtime.exists():
     show()
 else:
+    players = [view for view in VIEWS if has_player(view)]
     app = st.App(
         __file__,
-        routes=player_routes(house(view for view in VIEWS if has_player(view))),
-        middleware=player_middleware(url_path(view) for view in VIEWS if has_player(view)),
+        routes=[*player_routes(house(players)), *share_routes(players)],
+        middleware=player_middleware(map(url_path, players)),
     )

@@ -10,9 +10,11 @@ import streamlit as st
 
 from pages.shared.glossary import for_browser
 from pages.shared.language import Words
+from pages.shared.links import is_newer
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
 from pages.shared.player.view import View
+from pages.shared.share_words import share_button
 from pages.shared.sources import Source
 from pages.shared.state import Session, store_values
 
@@ -24,7 +26,8 @@ def browser_part(words: Words) -> None:
     st.html(
         f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
         f"<script>document.documentElement.lang = '{words.code}';\n"
-        f"{(ASSETS / 'page_links.js').read_text(encoding='utf-8')}</script>",
+        f"{(ASSETS / 'page_links.js').read_text(encoding='utf-8')}\n"
+        f"{(ASSETS / 'share_button.js').read_text(encoding='utf-8')}</script>",
         unsafe_allow_javascript=True,
     )
 
@@ -45,7 +48,10 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     """
     words = session.words
     st.title(words(f"{view.name}.title"), anchor=False)
-    st.html(f'<p class="do">{escape(words(f"{view.name}.do"))}</p>')
+    st.html(
+        f'<div class="do-row"><p class="do">{escape(words(f"{view.name}.do"))}</p>'
+        f"{share_button(view, session.scenario, words)}</div>"
+    )
     notices(session)
     if has_player(view):
         terms = for_browser(view.name, words)
@@ -64,7 +70,7 @@ def has_player(view: View) -> bool:
 def notices(session: Session) -> None:
     """Say what of the link could not be used."""
     if session.notices:
-        lines = "<br>".join(escape(notice_text(n, session.words)) for n in _once(session.notices))
+        lines = "<br>".join(escape(_said(n, session.words)) for n in _once(session.notices))
         st.html(f'<p class="notice" role="status">{lines}</p>')
 
 
@@ -85,6 +91,12 @@ def next_pages(view: View, session: Session, pages: Mapping[str, object]) -> Non
         for name in names:
             label = words(f"{name}.title")
             st.page_link(pages[name], label=label, query_params=session.query())
+
+
+def _said(notice: Notice, words: Words) -> str:
+    if is_newer(notice):
+        return words("share.newer", version=notice.given, own=notice.used)
+    return notice_text(notice, words)
 
 
 def _once(given: list[Notice]) -> list[Notice]:

@@ -1,4 +1,4 @@
-"""The words that every page gives its player: the play bar's, the clock's, the sliders'."""
+"""The words that every page gives its player: play bar, clock, menus, and sliders' labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.shared.player.view import Clock, Slider
 
 
 def player_words(words: Words) -> dict[str, str]:
-    """Return the visible words of the play bar.
+    """Return the words of the play bar and of the figures' menus.
 
     Examples
     --------
@@ -25,6 +25,11 @@ def player_words(words: Words) -> dict[str, str]:
         "sweep": words("player.sweep"),
         "waiting": words("player.waiting"),
         "failed": words("player.failed"),
+        "menu": words("share.figure_menu", number="{number}"),
+        "png": words("share.png"),
+        "svg": words("share.svg"),
+        "html": words("share.html"),
+        "csv": words("share.csv"),
     }
 
 

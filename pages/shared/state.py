@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.language import LANGUAGES, Words, language_code, words
+from pages.shared.links import read_link
 from pages.shared.notices import Notice, shortened
 from pages.shared.scenario import OTHER_PARAMETERS, Scenario
 
@@ -68,7 +69,9 @@ class Session:
     def read(self, query: Mapping[str, str], browser_locale: str | None) -> None:
         """Take everything from a query."""
         self.passed_over = None
-        self.scenario, self.notices = Scenario.from_query(query)
+        query, of_version = read_link(query)
+        self.scenario, notices = Scenario.from_query(query)
+        self.notices = of_version + notices
         asked = query.get("lang", "")
         self.language = language_code([asked, browser_locale])
         if asked and language_code([asked]) != asked.strip().casefold()[:2]:

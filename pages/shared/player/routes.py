@@ -33,6 +33,8 @@ from pages.shared.player.view import House
 BROWSER_FILES = Path(__file__).parent / "browser"
 FOREVER = "public, max-age=31536000, immutable"
 TABLES_KEPT = 512
+# Fetched when they are asked for, not before the first figure stands.
+LATER = {"loader.js", "share.js", "state.js", "take_away.js", "handout.js"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 _log = logging.getLogger(__name__)
@@ -49,7 +51,7 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
     base_path : str, optional
         Path under which the server lives; by default Streamlit's ``server.baseUrlPath``.
     """
-    prefix = _prefix(base_path)
+    prefix = server_prefix(base_path)
     tables = TableStore(house)
     # What the first visitor will ask for takes a moment: have it done before.
     threading.Thread(target=_prepare, args=(tables,), daemon=True).start()
@@ -64,7 +66,8 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
     ]
 
 
-def _prefix(base_path: str | None) -> str:
+def server_prefix(base_path: str | None) -> str:
+    """Give the path under which the server lives, "" for the root."""
     if base_path is None:
         from streamlit import config
 
@@ -78,7 +81,7 @@ def player_middleware(pages: Iterable[str], *, base_path: str | None = None) -> 
     It lets the browser fetch the scripts while Streamlit is still starting, on pages that have a
     player (``""`` is the first page).
     """
-    prefix = _prefix(base_path)
+    prefix = server_prefix(base_path)
     paths = frozenset(f"{prefix}/{page}" for page in pages)
     return [Middleware(_EarlyScripts, paths=paths)]
 
@@ -236,7 +239,7 @@ def _module_links() -> bytes:
     links = [
         f"<{base}/{path.name}>; rel=modulepreload"
         for path in _browser_files()
-        if path.suffix == ".js" and path.name != "loader.js"
+        if path.suffix == ".js" and path.name not in LATER
     ]
     return ", ".join([*links, f"<{base}/player.css>; rel=preload; as=style"]).encode()
 

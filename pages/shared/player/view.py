@@ -96,7 +96,7 @@ class Description:
     ``stream`` names a text slot that stands in running type under the figures, such as an answer
     as it is written; empty: none.
     ``words`` holds the visible words in the page's language: play, pause, step, reset, speed,
-    sweep, waiting, failed.
+    sweep, waiting, failed; and of a figure's menu: menu (with {number}), png, svg, html, csv.
     """
 
     figures: Sequence[Figure]

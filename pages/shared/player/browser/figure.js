@@ -129,6 +129,18 @@ export class Figure {
     if (this.drawn) this.redraw();
   }
 
+  /** What is shown, zoom included, as data and layout of their own, in this or another theme. */
+  snapshot(theme = this.theme) {
+    this.settle();
+    const { data, layout } = JSON.parse(
+      JSON.stringify({ data: this.node.data, layout: this.node.layout }),
+    );
+    return {
+      data: exchange(data, this.theme, theme),
+      layout: { ...exchange(layout, this.theme, theme), paper_bgcolor: theme.paper },
+    };
+  }
+
   noteZoom(change) {
     if (this.rescaling) return;
     for (const key of Object.keys(change)) {

@@ -15,10 +15,17 @@ export class Page {
 
     const top = make("div", "player-figures", this.root);
     const more = figures.some(({ below }) => below) ? make("div", "player-more") : null;
-    for (const figure of figures) {
-      const node = make("div", "player-figure", figure.below ? more : top);
-      node.style.setProperty("--share", figure.share);
-      node.style.setProperty("--height", `${figure.height}px`);
+    this.menus = new Map(); // figure name -> the button of its menu
+    for (const [i, figure] of figures.entries()) {
+      const cell = make("div", "player-cell", figure.below ? more : top);
+      cell.style.setProperty("--share", figure.share);
+      cell.style.setProperty("--height", `${figure.height}px`);
+      const node = make("div", "player-figure", cell);
+      const menu = button(cell, "⋯", "player-menu");
+      menu.setAttribute("aria-label", words.menu.replace("{number}", i + 1));
+      menu.setAttribute("aria-haspopup", "menu");
+      menu.setAttribute("aria-expanded", "false");
+      this.menus.set(figure.name, menu);
       node.setAttribute("role", "img");
       node.setAttribute("aria-label", figure.name);
       node.dataset.figure = figure.name;

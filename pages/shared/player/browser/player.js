@@ -40,6 +40,7 @@ class Player {
     this.description = data;
     this.shape = shapeOf(data);
     this.given = JSON.stringify(data.query);
+    this.root = root;
     this.client = new TableClient(root, data.page);
     this.query = { ...data.query };
     this.reports = data.heard;
@@ -535,6 +536,14 @@ class Player {
       { signal },
     );
     document.addEventListener("keydown", (event) => this.key(event), { signal });
+    for (const [name, menu] of page.menus) {
+      menu.addEventListener("click", () => this.takeAway(menu, this.figures.get(name)), { signal });
+    }
+    const settled = ({ detail }) => {
+      this.hold();
+      detail.player = this;
+    };
+    document.addEventListener("explorable:settle", settled, { signal });
     // Whatever is clicked beside the player may start a run in Python: it should know the values.
     for (const kind of ["pointerdown", "keydown"]) {
       const tell = ({ target }) => {
@@ -551,6 +560,19 @@ class Player {
     });
     for (const node of page.figures.values()) observer.observe(node);
     signal.addEventListener("abort", () => observer.disconnect());
+  }
+
+  /** Let go of what moves: the URL then says what is shown. */
+  hold() {
+    this.letGo();
+    if (this.moving) this.release(this.moving);
+    this.pause();
+  }
+
+  /** Open a figure's menu. Its script is fetched when one is opened for the first time. */
+  async takeAway(menu, figure) {
+    const { openMenu } = await import("./take_away.js");
+    openMenu(menu, figure, this);
   }
 
   toggle() {

@@ -1,0 +1,103 @@
+// A page on one sheet of paper: claim, settings, figures, numbers, formula, and the way back.
+// Fetched when a handout is asked for.
+
+import { claim, make, settings, settle } from "./state.js";
+import { svg } from "./take_away.js";
+
+// A4 with margins of 12 mm, in CSS pixels; see @page in share.css.
+const WIDTH = 703;
+const HEIGHT = 1031;
+const SMALLEST = 0.55; // a smaller type than this is no handout: the text then takes a second page
+const FIGURE_WIDTH = 640;
+const PAPER = { ink: "#1b1b1f", paper: "#ffffff", font: "Arial, Helvetica, sans-serif", dark: false };
+const SECTIONS = ["formula", "honest", "takeaway"];
+
+/** Print the page: a page without a player as it is, one with a player on one sheet. */
+export async function printHandout(given, root, link) {
+  const { player } = settle();
+  if (!player) {
+    window.print();
+    return;
+  }
+  await atRest(player);
+  document.querySelector(".handout")?.remove();
+  const sheet = await handout(player, given, root, link);
+  fit(sheet);
+  const clear = () => {
+    document.documentElement.classList.remove("printing-handout");
+    sheet.remove();
+  };
+  window.addEventListener("afterprint", clear, { once: true });
+  document.documentElement.classList.add("printing-handout");
+  window.print();
+}
+
+/** Wait until the table of what was let go is drawn. */
+async function atRest(player) {
+  for (let i = 0; i < 60 && player.page.root.dataset.state !== "rest"; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function handout(player, given, root, link) {
+  const sheet = make("div", "handout", document.body, { lang: document.documentElement.lang });
+  const page = make("div", "handout-page", sheet);
+  const head = make("header", "", page);
+  const left = make("div", "", head);
+  make("h1", "", left, { textContent: claim() });
+  make("p", "handout-settings", left, { textContent: settings(player) });
+  make("p", "handout-link", left, { textContent: link });
+  const code = make("img", "", head, { src: `${root}share/qr.svg?link=${encodeURIComponent(link)}` });
+  code.alt = given.words.qr;
+
+  const own = player.page.root;
+  const readouts = make("dl", "", page);
+  for (const readout of own.querySelectorAll(".player-readout")) {
+    const item = make("div", "", readouts);
+    for (const tag of ["dt", "dd"]) {
+      make(tag, "", item).innerHTML = readout.querySelector(tag).innerHTML;
+    }
+  }
+  const figures = make("div", "handout-figures", page);
+  for (const figure of player.figures.values()) {
+    const drawn = figure.snapshot(PAPER);
+    const height = figure.node.clientHeight;
+    Object.assign(drawn.layout, { width: FIGURE_WIDTH, height, autosize: false });
+    const box = make("div", "", figures);
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", figure.node.getAttribute("aria-label"));
+    box.innerHTML = await svg(figure, { ...drawn, width: FIGURE_WIDTH, height });
+    const drawing = box.querySelector("svg");
+    drawing.setAttribute("viewBox", `0 0 ${FIGURE_WIDTH} ${height}`);
+    drawing.removeAttribute("width");
+    drawing.removeAttribute("height");
+    drawing.style.background = "none";
+  }
+  figures.dataset.count = figures.childElementCount;
+  make("p", "handout-sentence", page).innerHTML = own.querySelector(".player-sentence").innerHTML;
+  for (const section of own.querySelectorAll(".player-section")) {
+    const body = section.querySelector("[data-slot]");
+    if (!SECTIONS.includes(body.dataset.slot)) continue;
+    const block = make("section", "", page);
+    make("h2", "", block, { textContent: section.querySelector("h2").textContent });
+    make("div", "", block).innerHTML = body.innerHTML;
+  }
+  if (!code.complete) await new Promise((resolve) => (code.onload = code.onerror = resolve));
+  return sheet;
+}
+
+/** Make the type as large as one sheet allows. */
+function fit(sheet) {
+  const page = sheet.firstElementChild;
+  let [low, high] = [SMALLEST, 1];
+  for (let i = 0; i < 7; i += 1) {
+    const scale = i ? (low + high) / 2 : 1;
+    page.style.zoom = scale;
+    page.style.width = `${WIDTH / scale}px`;
+    if (page.offsetHeight * scale <= HEIGHT) low = scale;
+    else high = scale;
+    if (low === 1) break;
+  }
+  page.style.zoom = low;
+  page.style.width = `${WIDTH / low}px`;
+}

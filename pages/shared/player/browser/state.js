@@ -1,0 +1,96 @@
+// What sharing and taking away have in common: the page's state as it is now, and small helpers.
+
+const NOT_SHARED = ["embed", "embed_options", "lecture", "v"];
+
+/**
+ * Ask whatever has state of its own in the browser to write it into the URL.
+ * @returns what answered: `player` is the page's player, where it has one
+ */
+export function settle() {
+  const detail = {};
+  document.dispatchEvent(new CustomEvent("explorable:settle", { detail }));
+  return detail;
+}
+
+/** What Python gave the Share button: words, versions, the settings in words. */
+export function given() {
+  return JSON.parse(document.querySelector("[data-share]").dataset.share);
+}
+
+/** The address of the page as it is now; `more` are parameters to add. */
+export function currentLink(more = {}) {
+  const address = new URL(location.href);
+  for (const name of NOT_SHARED) address.searchParams.delete(name);
+  const always = { lang: document.documentElement.lang, v: given().link_version };
+  for (const [name, value] of Object.entries({ ...always, ...more })) {
+    address.searchParams.set(name, value);
+  }
+  address.hash = "";
+  return address.href;
+}
+
+export const claim = () => document.querySelector("h1")?.textContent.trim() ?? document.title;
+
+/** The settings in words: what is picked, then the sliders as they stand. */
+export function settings(player) {
+  const sliders = player ? [...player.page.sliders.values()] : [];
+  const own = sliders
+    .filter(({ name }) => name !== player.clock)
+    .map(({ input, value }) => `${input.getAttribute("aria-label")} ${value.textContent}`);
+  return [...given().settings, ...own].join(" · ");
+}
+
+/** The page's own colours and type, for what stands outside of Streamlit's elements. */
+export function paperAndInk() {
+  const app = document.querySelector(".stApp") ?? document.body;
+  const { color, backgroundColor, fontFamily } = getComputedStyle(app);
+  const light = (backgroundColor.match(/[\d.]+/g) ?? [255]).slice(0, 3).some((part) => part > 127);
+  return {
+    ink: color,
+    paper: backgroundColor,
+    font: fontFamily,
+    accent: light ? "#5b4b9a" : "#b8abe8",
+    dark: !light,
+  };
+}
+
+export function make(tag, className, parent, properties = {}) {
+  const element = Object.assign(document.createElement(tag), properties);
+  if (className) element.className = className;
+  parent?.append(element);
+  return element;
+}
+
+/** Copy a text; false where the browser does not allow it. */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+/** The older way, which also works where the page was not fetched by https. */
+function copyBySelection(text) {
+  const around = document.querySelector("dialog[open]") ?? document.body;
+  const focused = document.activeElement;
+  const area = make("textarea", "", around, { value: text });
+  Object.assign(area.style, { position: "fixed", opacity: 0 });
+  area.select();
+  let done = false;
+  try {
+    done = document.execCommand("copy");
+  } catch {
+    // Then it is selected by hand.
+  }
+  area.remove();
+  focused?.focus();
+  return done;
+}
+
+export function download(name, blob) {
+  const address = URL.createObjectURL(blob);
+  make("a", "", null, { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

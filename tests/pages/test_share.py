@@ -1,0 +1,221 @@
+"""Links that stay valid, their QR codes, and the numbers of a page as Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from urllib.parse import urlencode
+
+import pytest
+import segno
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+
+from app import VIEWS
+from pages.shared import links
+from pages.shared.frame import has_player
+from pages.shared.qr import qr, qr_svg
+from pages.shared.scenario import Scenario
+from pages.shared.share_routes import share_routes
+from pages.shared.snippet import snippet
+from pages.shared.state import Session
+from physics.predict import parse_question, predict
+from tests.pages.qr_reader import read_qr
+from tests.pages.test_app import html_of, open_page, query_of
+
+PLAYERS = [view.name for view in VIEWS if has_player(view)]
+SCENARIOS = [
+    {},
+    {
+        "model": "mixtral-8x7b",
+        "tp": "2",
+        "batch": "16",
+        "efficiency": "typical",
+        "engine": "sglang",
+    },
+    {"model": "deepseek-v3", "chip": "h200-sxm", "tp": "16", "batch": "64", "weights": "fp8"},
+    {"model": "gpt-oss-120b", "weights": "published", "kv": "fp8", "prompt": "8192"},
+    {"model": "llama-3.1-70b", "chip": "b200-sxm", "bandwidth": "4000", "flops": "1500"},
+    {"model": "llama-3.1-405b", "versus": "b200-sxm"},
+    {"output": "1", "versus": "apple-m2-ultra", "tp": "2"},
+]
+
+
+# ------------------------------------------------------------------ links
+
+
+def read(**query: str) -> Session:
+    session = Session()
+    session.read(query, None)
+    return session
+
+
+def test_links_of_the_first_version_mean_what_they_meant():
+    """Whoever changes a default here raises the version of links and adds an upgrade."""
+    assert links.VERSION == 1
+    assert dataclasses.asdict(Scenario()).items() >= {
+        "model": "llama-3.1-8b",
+        "chip": "h100-sxm",
+        "prompt": 2048,
+        "output": 256,
+        "batch": 1,
+        "tp": 1,
+        "weights": "published",
+        "kv": "bf16",
+        "bandwidth": None,
+        "flops": None,
+        "efficiency": "ideal",
+        "engine": "vllm",
+        "versus": "h20",
+        "price": None,
+    }.items()
+
+
+@pytest.mark.parametrize("version", [{}, {"v": ""}, {"v": "1"}])
+def test_old_links_open_without_a_word(version):
+    session = read(batch="32", kv="fp8", lang="it", **version)
+    assert (session.scenario, session.notices) == (Scenario(batch=32, kv="fp8"), [])
+    assert session.query() == {"batch": "32", "kv": "fp8", "lang": "it"}
+
+
+def test_a_newer_link_opens_as_far_as_possible_and_says_so():
+    for language, said in (("en", "made by a newer version"), ("it", "versione più recente")):
+        app = open_page("one-request", batch="32", hologram="on", v="7", lang=language)
+        assert not app.exception
+        assert said in html_of(app)
+        assert "hologram" in html_of(app)
+        assert app.session_state["session"].scenario == Scenario(batch=32)
+        assert query_of(app) == {"batch": "32", "lang": language}
+
+
+@pytest.mark.parametrize("version", ["0", "-1", "one", "1.5", "9" * 5000])
+def test_a_version_that_is_none_is_said(version):
+    session = read(batch="32", v=version)
+    assert session.scenario == Scenario(batch=32)
+    assert [notice.name for notice in session.notices] == ["v"]
+    assert not links.is_newer(session.notices[0])
+
+
+def test_an_upgrade_says_in_the_new_scheme_what_the_link_said(monkeypatch):
+    # As if the default batch had become 8 and the prompt had got another name.
+    def first_to_second(query: dict[str, str]) -> dict[str, str]:
+        prompt = {"prompt": query.pop("prompt_tokens")} if "prompt_tokens" in query else {}
+        return {"batch": "1"} | query | prompt
+
+    monkeypatch.setattr(links, "VERSION", 2)
+    monkeypatch.setattr(links, "UPGRADES", {1: first_to_second})
+    assert links.read_link({"prompt_tokens": "64"}) == ({"batch": "1", "prompt": "64"}, [])
+    assert links.read_link({"batch": "4", "v": "1"}) == ({"batch": "4"}, [])
+    assert links.read_link({"prompt": "64", "v": "2"}) == ({"prompt": "64"}, [])
+
+
+# ------------------------------------------------------------------ QR codes
+
+LINKS = [
+    "https://example.org/",
+    "https://example.org/roofline?batch=32&lang=it&v=1",
+    "https://prefill.example.org/decode-shift?model=llama-3.1-70b&chip=h200-sxm&prompt=131072"
+    "&output=8192&batch=4096&tp=8&weights=fp8&kv=fp8&bandwidth=12345.678&flops=9876.5"
+    "&efficiency=typical&engine=tensorrt-llm&versus=b200-sxm&price=2.49&lang=en&v=1",
+]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_qr_code_decodes_to_its_link(link):
+    assert read_qr(qr(link).matrix) == link
+
+
+def test_the_reader_of_qr_codes_sees_a_difference():
+    assert read_qr(segno.make(LINKS[1], error="q", micro=False).matrix) == LINKS[1]
+    assert read_qr(qr(LINKS[1] + "x").matrix) != LINKS[1]
+
+
+def get(path: str, query: dict[str, str]) -> Response:
+    """Ask the route of a path, as the server does."""
+    scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+    scope["query_string"] = urlencode(query).encode()
+    for route in share_routes([view for view in VIEWS if has_player(view)], base_path=""):
+        match, child = route.matches(scope)
+        if match is Match.FULL:
+            return route.endpoint(Request(scope | child))
+    raise LookupError(path)
+
+
+def test_qr_code_is_served_black_on_white_with_a_quiet_zone():
+    answer = get("/share/qr.svg", {"link": LINKS[1]})
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.body == qr_svg(LINKS[1])
+    width = len(qr(LINKS[1]).matrix) + 8
+    assert f'viewBox="0 0 {width} {width}"' in answer.body.decode()
+    assert "#fff" in answer.body.decode()
+
+
+@pytest.mark.parametrize("link", ["", "javascript:alert(1)", "http://[", "https://x/" + "a" * 1200])
+def test_qr_codes_are_for_links_only(link):
+    assert get("/share/qr.svg", {"link": link}).status_code == 400
+
+
+# ------------------------------------------------------------------ snippets
+
+
+def flat(answer: dict, prefix: str = "") -> dict:
+    found = {}
+    for name, value in answer.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
+
+
+def run(code: str) -> dict:
+    space: dict = {"print": lambda *said: None}
+    exec(compile(code, "snippet", "exec"), space)
+    return space["numbers"]
+
+
+def same(one, other) -> bool:
+    if isinstance(other, str):
+        return one == other
+    if other is None:  # not finite
+        return not math.isfinite(one)
+    return one == pytest.approx(other, rel=1e-9)
+
+
+@pytest.mark.parametrize("query", SCENARIOS, ids=str)
+@pytest.mark.parametrize("page", PLAYERS)
+def test_snippet_computes_what_physics_predicts(page, query):
+    scenario = Scenario.from_query(query)[0]
+    found = run(snippet(page, scenario))
+    asked = {name: text for name, text in scenario.query().items() if name != "versus"}
+    answer = flat(predict(parse_question(asked)))
+    shared = {name for name in found.keys() & answer.keys() if not isinstance(found[name], list)}
+    assert [name for name in shared if not same(found[name], answer[name])] == []
+    assert len(shared) >= (2 if page in ("dataflow", "hardware") or not answer["fits"] else 4) - (
+        page in ("one-request", "hardware") and not answer["fits"]
+    )
+    if not answer["fits"]:  # what does not fit never yields a time
+        assert not [name for name in found if name.endswith("_s") and not name.startswith("versus")]
+
+
+@pytest.mark.parametrize("query", SCENARIOS, ids=str)
+def test_second_chip_of_the_snippet_is_that_chip(query):
+    scenario = Scenario.from_query(query)[0]
+    found = run(snippet("hardware", scenario))
+    alone = dataclasses.replace(scenario, chip=scenario.versus, bandwidth=None, flops=None)
+    if alone.tp > 1 and scenario.versus == "apple-m2-ultra":
+        assert "versus.ttft_s" not in found
+        return
+    asked = {name: text for name, text in alone.query().items() if name != "versus"}
+    answer = predict(parse_question(asked))
+    assert ("versus.ttft_s" in found) == answer["fits"]
+    for name in ("ttft_s", "tpot_s", "e2e_s"):
+        if answer["fits"]:
+            assert same(found[f"versus.{name}"], answer[name])
+
+
+def test_snippet_is_served_for_the_state_of_a_link():
+    answer = get("/share/snippet/roofline", {"batch": "32", "lang": "it", "v": "1"})
+    assert answer.body.decode() == snippet("roofline", Scenario(batch=32))
+    assert get("/share/snippet/nowhere", {}).status_code == 404
