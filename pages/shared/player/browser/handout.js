@@ -8,7 +8,7 @@ import { svg } from "./take_away.js";
 const WIDTH = 703;
 const HEIGHT = 1031;
 const SMALLEST = 0.55; // a smaller type than this is no handout: the text then takes a second page
-const FIGURE_WIDTH = 640;
+const MANY = 5; // figures that stand three in a row, not two
 const PAPER = { ink: "#1b1b1f", paper: "#ffffff", font: "Arial, Helvetica, sans-serif", dark: false };
 const SECTIONS = ["formula", "honest", "takeaway"];
 
@@ -59,21 +59,23 @@ async function handout(player, given, root, link) {
     }
   }
   const figures = make("div", "handout-figures", page);
+  const many = player.figures.size >= MANY;
+  const width = many ? 400 : 480; // drawn as wide as on a small screen, so that type stays large
   for (const figure of player.figures.values()) {
     const drawn = figure.snapshot(PAPER);
     const height = figure.node.clientHeight;
-    Object.assign(drawn.layout, { width: FIGURE_WIDTH, height, autosize: false });
+    Object.assign(drawn.layout, { width, height, autosize: false });
     const box = make("div", "", figures);
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", figure.node.getAttribute("aria-label"));
-    box.innerHTML = await svg(figure, { ...drawn, width: FIGURE_WIDTH, height });
+    box.innerHTML = await svg(figure, { ...drawn, width, height });
     const drawing = box.querySelector("svg");
-    drawing.setAttribute("viewBox", `0 0 ${FIGURE_WIDTH} ${height}`);
+    drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     drawing.removeAttribute("width");
     drawing.removeAttribute("height");
     drawing.style.background = "none";
   }
-  figures.dataset.count = figures.childElementCount;
+  figures.dataset.columns = Math.min(figures.childElementCount, many ? 3 : 2);
   make("p", "handout-sentence", page).innerHTML = own.querySelector(".player-sentence").innerHTML;
   for (const section of own.querySelectorAll(".player-section")) {
     const body = section.querySelector("[data-slot]");
