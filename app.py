@@ -32,7 +32,9 @@ def show() -> None:
     session = open_session()
     words = session.words
     st.set_page_config(
-        page_title=words("app.title"), layout="wide", initial_sidebar_state=SIDEBAR_PIXELS
+        page_title=words("app.title"),
+        layout="wide",
+        initial_sidebar_state="collapsed" if st.context.is_embedded else SIDEBAR_PIXELS,
     )
     browser_part(words)
     pages = {

@@ -15,4 +15,16 @@
     const { openShare } = await import(`${root}player/${given.version}/share.js`);
     openShare(button, given, root);
   });
+
+  // Out of an embedded page, with the state that the address bar would have.
+  const carryState = (event) => {
+    const link = event.target.closest?.("a.share-whole");
+    if (!link) return;
+    const address = new URL(location.href);
+    for (const name of ["embed", "embed_options"]) address.searchParams.delete(name);
+    link.href = address.href;
+  };
+  for (const kind of ["pointerdown", "focusin", "contextmenu"]) {
+    document.addEventListener(kind, carryState, true);
+  }
 })();

@@ -208,17 +208,16 @@ def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> N
         [row.predicted(prediction) for row in chosen], [row.measured.seconds for row in chosen]
     )
     within = np.mean([abs(row.error(prediction)) <= figures.BAND for row in chosen])
-    st.markdown(
-        words(
-            "evidence.chosen",
-            rows=numbers.number(found.rows, words, digits=4),
-            median=numbers.percent(found.median, words, digits=2),
-            mean=numbers.percent(found.mean, words, digits=2),
-            bias=numbers.percent(found.bias, words, digits=2),
-            within=numbers.percent(float(within), words, digits=2),
-            band=numbers.percent(figures.BAND, words, digits=2),
-        )
-    )
+    said = {
+        "rows": numbers.number(found.rows, words, digits=4),
+        "median": numbers.percent(found.median, words, digits=2),
+        "mean": numbers.percent(found.mean, words, digits=2),
+        "bias": numbers.percent(found.bias, words, digits=2),
+        "within": numbers.percent(float(within), words, digits=2),
+        "band": numbers.percent(figures.BAND, words, digits=2),
+        "metric": metric.upper(),
+    }
+    st.markdown(words("evidence.chosen", **said))
     look = colours.DECODE if metric == "tpot" else colours.PREFILL
     alike: dict[tuple[str, bool, str], list[Row]] = {}
     for row in sorted(chosen, key=lambda row: kind(row.measured)):
@@ -244,13 +243,16 @@ def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> N
     separators = words.separators
     left, right = st.columns([1.7, 1])
     left.plotly_chart(
-        figures.scatter(groups, _texts(words), ticks, separators), key="evidence_scatter"
+        figures.scatter(groups, _texts(words), ticks, separators),
+        key="evidence_scatter",
+        alt=words("evidence.alt_scatter", **said),
     )
     right.plotly_chart(
         figures.distribution(
             [row.error(prediction) for row in chosen], look, _texts(words), separators
         ),
         key="evidence_distribution",
+        alt=words("evidence.alt_distribution", **said),
     )
     right.markdown(words("evidence.honest"))
 
@@ -298,12 +300,17 @@ def _worst(chosen: list[Row], prediction: str, words: Words) -> None:
     header = [
         words(f"evidence.{name}") for name in ("configuration", "rows_axis", "median_error", "why")
     ]
-    # A table of Markdown, not a data frame: reasons wrap, and are read on a phone.
-    lines = [f"| {' | '.join(header)} |", "|---|--:|--:|---|"]
-    for key in worst:
-        error = numbers.percent(found[key], words, digits=2)
-        lines.append(f"| {key[0]} | {len(groups[key])} | {error} | {key[1]} |")
-    st.markdown("\n".join(lines))
+    table = [
+        [*key[:1], str(len(groups[key])), numbers.percent(found[key], words, digits=2), key[1]]
+        for key in worst
+    ]
+    st.markdown(_table(header, table, "lrrl"))
+
+
+def _table(header: list[str], rows: list[list[str]], sides: str) -> str:
+    """Write a table of Markdown, not a data frame: reasons wrap, and every cell is read aloud."""
+    rule = ["--:" if side == "r" else "---" for side in sides]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
 
 
 def _groups(chosen: list[Row], prediction: str, words: Words) -> None:
@@ -326,7 +333,7 @@ def _groups(chosen: list[Row], prediction: str, words: Words) -> None:
                 [row.measured.seconds for row in members],
             )
             shares = (own.median, own.mean, own.bias)
-            table.append([name, own.rows, *numbers.percent(shares, words, digits=2)])
+            table.append([name, str(own.rows), *numbers.percent(shares, words, digits=2)])
         header = [
             words(f"evidence.{field}"),
             words("evidence.rows_axis"),
@@ -334,7 +341,7 @@ def _groups(chosen: list[Row], prediction: str, words: Words) -> None:
             words("evidence.mean_error"),
             words("evidence.bias"),
         ]
-        column.dataframe(pd.DataFrame(table, columns=header), hide_index=True)
+        column.markdown(_table(header, table, "lrrrr"))
 
 
 def _download(chosen: list[Row], words: Words) -> None:
@@ -382,49 +389,33 @@ def _constants(words: Words) -> None:
     st.header(words("evidence.constants"), anchor=False)
     st.markdown(words("evidence.constants_intro"))
     left, right = st.columns(2)
-    left.dataframe(
-        pd.DataFrame(
-            [
-                [
-                    engine_text(name, words),
-                    numbers.seconds(own.operator, words),
-                    numbers.seconds(own.all_reduce, words),
-                    numbers.percent(own.link, words, digits=2),
-                ]
-                for name, own in overheads().items()
-            ],
-            columns=[
-                words("evidence.engine"),
-                words("evidence.operator_time"),
-                words("evidence.all_reduce_time"),
-                words("evidence.link_share"),
-            ],
-        ),
-        hide_index=True,
-    )
-    right.dataframe(
-        pd.DataFrame(
-            [
-                [
-                    chips()[slug].name,
-                    *(
-                        numbers.percent(own.compute.get(name), words, digits=2)
-                        for name in ("bf16", "fp8", "nvfp4")
-                    ),
-                    numbers.percent(own.memory, words, digits=2),
-                ]
-                for slug, own in kernels().items()
-            ],
-            columns=[
-                words("evidence.chip"),
-                "bf16",
-                "fp8",
-                "nvfp4",
-                words("evidence.bandwidth"),
-            ],
-        ),
-        hide_index=True,
-    )
+    engines_header = [
+        words("evidence.engine"),
+        words("evidence.operator_time"),
+        words("evidence.all_reduce_time"),
+        words("evidence.link_share"),
+    ]
+    by_engine = [
+        [
+            engine_text(name, words),
+            numbers.seconds(own.operator, words),
+            numbers.seconds(own.all_reduce, words),
+            numbers.percent(own.link, words, digits=2),
+        ]
+        for name, own in overheads().items()
+    ]
+    left.markdown(_table(engines_header, by_engine, "lrrr"))
+    formats = ("bf16", "fp8", "nvfp4")
+    by_chip = [
+        [
+            chips()[slug].name,
+            *(numbers.percent(own.compute.get(name), words, digits=2) for name in formats),
+            numbers.percent(own.memory, words, digits=2),
+        ]
+        for slug, own in kernels().items()
+    ]
+    kernels_header = [words("evidence.chip"), *formats, words("evidence.bandwidth")]
+    right.markdown(_table(kernels_header, by_chip, "lrrrr"))
 
 
 def _sources(words: Words) -> None:

@@ -14,7 +14,7 @@ from pages.shared.links import is_newer
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
 from pages.shared.player.view import View
-from pages.shared.share_words import share_button
+from pages.shared.share_words import share_button, whole_page_link
 from pages.shared.sources import Source
 from pages.shared.state import Session, store_values
 
@@ -50,6 +50,7 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     st.title(words(f"{view.name}.title"), anchor=False)
     st.html(
         f'<div class="do-row"><p class="do">{escape(words(f"{view.name}.do"))}</p>'
+        f"{whole_page_link(words) if st.context.is_embedded else ''}"
         f"{share_button(view, session.scenario, words)}</div>"
     )
     notices(session)

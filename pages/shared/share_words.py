@@ -43,7 +43,6 @@ def share_words(words: Words) -> dict[str, str]:
         "python_help": words("share.python_help"),
         "copy_python": words("share.copy_python"),
         "download_python": words("share.download_python"),
-        "settings": words("share.settings"),
         "close": words("share.close"),
         "failed": words("share.failed"),
     }
@@ -92,3 +91,9 @@ def share_button(view: View, scenario: Scenario, words: Words) -> str:
         f'<button type="button" class="share-open" aria-haspopup="dialog" data-share="{data}">'
         f"{label}</button>"
     )
+
+
+def whole_page_link(words: Words) -> str:
+    """Return the link out of an embedded page, as HTML; it gets its address when it is used."""
+    label = escape(words("share.whole"))
+    return f'<a class="share-whole" href="?" target="_blank" rel="noopener">{label}</a>'

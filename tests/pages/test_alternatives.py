@@ -1,0 +1,52 @@
+"""Every figure says in words what it shows, at every stop."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages.shared.language import LANGUAGES
+from tests.pages.test_app import open_page
+from tests.pages.test_tables import HOUSE, SCENARIOS, at, some_stops, table_of
+
+MARKUP = re.compile(r"<[^>]*>|&\w+;")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("query", SCENARIOS[:2], ids=str)
+@pytest.mark.parametrize("page", HOUSE.views)
+def test_every_figure_has_a_text_alternative(page, query, language):
+    table = table_of(page, query, language)
+    scenario, words = HOUSE.parse({**query, "lang": language})
+    description = HOUSE.views[page].describe(scenario, words)
+    for figure in description.figures:
+        for slider in HOUSE.views[page].sliders:
+            for index in some_stops(table, slider):
+                text = MARKUP.sub("", at(table, slider, index, f"t/alt_{figure.name}"))
+                assert len(text.split()) >= 6, (figure.name, text)
+
+
+@pytest.mark.parametrize("page", HOUSE.views)
+def test_alternatives_follow_what_moves(page):
+    """No figure that moves keeps the words of another stop."""
+    table = table_of(page, {})
+    for channel, column in table["rows"]["batch"].items():
+        name = channel.removeprefix("t/alt_")
+        if name != channel and len(column["rows"]) == 1:
+            prefixes = (f"f/{name}/", f"l/{name}/")
+            moving = [
+                other
+                for other, one in table["rows"]["batch"].items()
+                if other.startswith(prefixes) and len(one.get("rows", ())) > 1
+            ]
+            assert moving == [], channel
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_figures_of_the_evidence_say_how_many_lie_in_the_band(language):
+    app = open_page("evidence", lang=language)
+    alternatives = [chart.proto.alt for chart in app.get("plotly_chart")]
+    assert len(alternatives) == 2
+    shown = re.search(r"[\d.,]+\s?%", app.markdown[1].value).group()
+    assert all(shown in text for text in alternatives), (shown, alternatives)
