@@ -83,6 +83,7 @@ def share_button(view: View, scenario: Scenario, words: Words) -> str:
         "version": browser_version(),
         "plotly": plotly_name(),
         "words": share_words(words),
+        "handout": [words(f"section.{name}") for name in ("formula", "honest", "takeaway")],
         "settings": settings(view, scenario, words) if view.sliders else [],
     }
     data = escape(json.dumps(given, ensure_ascii=False), quote=True)

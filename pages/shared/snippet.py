@@ -230,6 +230,42 @@ if short == 0:
     }
 """,
     ),
+    "metrics": Lines(
+        (
+            "import numpy as np",
+            "from physics.memory import max_batch",
+            "from physics.request import request",
+            "from physics.schedule import schedule, staggered",
+        ),
+        """\
+if short == 0:
+    # Five requests; the traffic is meant for the chip as it is sold.
+    sold = machine(
+        chip($chip),
+        architecture=architecture,
+        weights=formats["weights"],
+        tp=on.tp,
+        efficiency=$efficiency,
+        engine=$engine,
+    )
+    load = {"prompt": [prompt], "output": [output], "batch": [batch], **formats}
+    alone = request(architecture, sold, **load)
+    arrival = staggered(alone.e2e_seconds, alone.ttft_seconds)
+    room = max_batch(architecture, on, tokens=prompt + output, **formats) // batch
+    served = schedule(architecture, on, arrival=arrival, most=np.clip(room, 1, 5), **load)
+    numbers |= {
+        "ttft_of_each_s": served.ttft_seconds[:, 0].tolist(),
+        "tpot_of_each_s": served.tpot_seconds[:, 0].tolist(),
+        "e2e_of_each_s": served.e2e_seconds[:, 0].tolist(),
+        "longest_gap_s": float(served.gap_quantiles([1.0])[0, 0]),
+        "tokens_per_s_of_the_last": float(served.tokens_per_second_user[-1, 0]),
+        "tokens_per_s_of_all": float(served.tokens_per_second[0]),
+        "mean_mfu": float(served.mean_mfu[0]),
+        "mean_mbu": float(served.mean_mbu[0]),
+        "goodput_per_s": float(served.goodput(0.45, 0.04)[0]),
+    }
+""",
+    ),
 }
 
 

@@ -10,7 +10,6 @@ const HEIGHT = 1031;
 const SMALLEST = 0.55; // a smaller type than this is no handout: the text then takes a second page
 const MANY = 5; // figures that stand three in a row, not two
 const PAPER = { ink: "#1b1b1f", paper: "#ffffff", font: "Arial, Helvetica, sans-serif", dark: false };
-const SECTIONS = ["formula", "honest", "takeaway"];
 
 /** Print the page: a page without a player as it is, one with a player on one sheet. */
 export async function printHandout(given, root, link) {
@@ -78,11 +77,11 @@ async function handout(player, given, root, link) {
   figures.dataset.columns = Math.min(figures.childElementCount, many ? 3 : 2);
   make("p", "handout-sentence", page).innerHTML = own.querySelector(".player-sentence").innerHTML;
   for (const section of own.querySelectorAll(".player-section")) {
-    const body = section.querySelector("[data-slot]");
-    if (!SECTIONS.includes(body.dataset.slot)) continue;
+    const title = section.querySelector("h2").textContent;
+    if (!given.handout.includes(title)) continue;
     const block = make("section", "", page);
-    make("h2", "", block, { textContent: section.querySelector("h2").textContent });
-    make("div", "", block).innerHTML = body.innerHTML;
+    make("h2", "", block, { textContent: title });
+    make("div", "", block).innerHTML = section.querySelector(":scope > div").innerHTML;
   }
   if (!code.complete) await new Promise((resolve) => (code.onload = code.onerror = resolve));
   return sheet;
