@@ -10,16 +10,20 @@ from pages.menu import VIEWS
 from pages.shared.controls import sidebar
 from pages.shared.frame import browser_part, has_player, page
 from pages.shared.house import house
+from pages.shared.lecture import is_notes, lecture_link, notes_page
 from pages.shared.player.routes import player_middleware, player_routes
 from pages.shared.player.view import View
 from pages.shared.share_routes import share_routes
 from pages.shared.state import open_session
+from pages.shared.stories import check_pages, stories
 
 SIDEBAR_PIXELS = 320  # a model with its parameters and KV cache per token fits its picker
 
 # A folder called pages/ would otherwise be taken for pages of Streamlit's older kind, and the first
 # visitor of a fresh process would be shown a bare file of it.
 PagesManager.uses_pages_directory = False
+
+check_pages(stories().values(), [view.name for view in VIEWS])
 
 
 def url_path(view: View) -> str:
@@ -48,11 +52,15 @@ def show() -> None:
     }
     current = st.navigation(list(pages.values()), position="hidden")
     view = next(view for view in VIEWS if url_path(view) == current.url_path)
+    if is_notes(session):
+        notes_page(session, view, pages)
+        return
     with st.sidebar:
         with st.container(key="page_links", gap=None):
             for target in pages.values():
                 st.page_link(target, query_params=session.query())
         sidebar(session, view.sliders, getattr(view, "picks", ()))
+        lecture_link(session)
     # Drawn from here and not from within the st.Page: Streamlit takes a page's elements off the
     # screen as soon as a link is clicked, and a fragment that is just then reporting a slider has
     # no place left to draw in, which breaks the whole app in the browser.

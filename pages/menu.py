@@ -12,12 +12,14 @@ from pages import (
     metrics,
     one_request,
     roofline,
+    stories,
 )
 
 VIEWS = tuple(
     page.VIEW
     for page in (
         one_request,
+        stories,
         roofline,
         kv_cache,
         decode_shift,

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shared.glossary import for_browser
 from pages.shared.language import Words
 from pages.shared.links import is_newer
+from pages.shared.lecture import lecture_script, story_panel
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
 from pages.shared.player.view import View
@@ -27,7 +28,8 @@ def browser_part(words: Words) -> None:
         f"<style>{(ASSETS / 'style.css').read_text(encoding='utf-8')}</style>"
         f"<script>document.documentElement.lang = '{words.code}';\n"
         f"{(ASSETS / 'page_links.js').read_text(encoding='utf-8')}\n"
-        f"{(ASSETS / 'share_button.js').read_text(encoding='utf-8')}</script>",
+        f"{(ASSETS / 'share_button.js').read_text(encoding='utf-8')}\n"
+        f"{lecture_script(words)}</script>",
         unsafe_allow_javascript=True,
     )
 
@@ -47,6 +49,7 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
         All pages, by name.
     """
     words = session.words
+    story_panel(session, view, pages)
     st.title(words(f"{view.name}.title"), anchor=False)
     st.html(
         f'<div class="do-row"><p class="do">{escape(words(f"{view.name}.do"))}</p>'

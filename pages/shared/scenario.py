@@ -26,7 +26,20 @@ BYTE_PER_SECOND_IN_GIGABYTE_PER_SECOND = 1e9
 FLOP_PER_SECOND_IN_TERAFLOP_PER_SECOND = 1e12
 
 # Parameters that a link may carry and that are no part of the scenario.
-OTHER_PARAMETERS = frozenset({"lang", "lecture", "embed", "embed_options", "v", "theme", "time"})
+OTHER_PARAMETERS = frozenset(
+    {
+        "lang",
+        "lecture",
+        "notes",
+        "story",
+        "step",
+        "embed",
+        "embed_options",
+        "v",
+        "theme",
+        "time",
+    }
+)
 
 # Options of single pages, which the command does not have.
 DEFAULT_VERSUS = "h20"  # little arithmetic, much bandwidth: the opposite of most chips

@@ -17,6 +17,7 @@ from pages.shared.language import LANGUAGES, Words, language_code, words
 from pages.shared.links import read_link
 from pages.shared.notices import Notice, shortened
 from pages.shared.scenario import OTHER_PARAMETERS, Scenario
+from pages.shared.stories import Story, told_in
 
 _KEY = "session"
 # Neither of the scenario nor of the language, but kept when the URL is written anew.
@@ -37,6 +38,10 @@ class Session:
         so that it greets everybody in their own language.
     kept : dict
         Other parameters of the URL, such as lecture mode.
+    story : Story or None
+        The story that is open.
+    step : int
+        Its step, from one.
     notices : list of Notice
         What could not be used of the URL last read.
     written : dict
@@ -51,6 +56,8 @@ class Session:
     language: str = "en"
     language_in_url: bool = False
     kept: dict[str, str] = field(default_factory=dict)
+    story: Story | None = None
+    step: int = 1
     notices: list[Notice] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
@@ -77,7 +84,21 @@ class Session:
         if asked and language_code([asked]) != asked.strip().casefold()[:2]:
             self.notices.append(Notice("lang", shortened(asked), self.language))
         self.language_in_url = bool(query)
+        self.keep(query)
+        self.tell(query)
+
+    def keep(self, query: Mapping[str, str]) -> None:
+        """Take what is neither scenario nor language, such as lecture mode, which a key changes."""
         self.kept = {name: query[name] for name in sorted(_KEPT & set(query))}
+
+    def tell(self, query: Mapping[str, str]) -> None:
+        """Open the story that a query names, at its step; one that does not exist is said."""
+        for name in ("story", "step"):
+            self.kept.pop(name, None)
+        self.story, self.step, notices = told_in(query)
+        self.notices.extend(notices)
+        if self.story is not None:
+            self.kept |= {"story": self.story.slug, "step": str(self.step)}
 
     def follow(
         self,
@@ -128,6 +149,7 @@ def store_values(values: Mapping[str, str]) -> None:
     that can, and a notice is left.
     """
     session: Session = st.session_state[_KEY]
+    _keep(session)
     changed = dict(values)
     if "chip" in changed:
         # The custom figures belonged to the chip before.
@@ -140,6 +162,7 @@ def store_values(values: Mapping[str, str]) -> None:
 def store_language(code: str) -> None:
     """Speak another language from now on."""
     session: Session = st.session_state[_KEY]
+    _keep(session)
     if code in LANGUAGES:
         session.language = code
         session.language_in_url = True
@@ -149,9 +172,15 @@ def store_language(code: str) -> None:
 def reset_scenario() -> None:
     """Go back to the scenario that a bare address shows; the language stays."""
     session: Session = st.session_state[_KEY]
+    _keep(session)
     session.scenario, session.notices = Scenario(), []
     session.language_in_url = True
     _write(session)
+
+
+def _keep(session: Session) -> None:
+    """Take over what a key has changed in the URL since the last full run, such as lecture mode."""
+    session.keep(st.query_params.to_dict())
 
 
 def _write(session: Session) -> None:

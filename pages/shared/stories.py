@@ -8,6 +8,7 @@ fills them in (`pages.shared.story_numbers`). Adding a story needs no code.
 
 from __future__ import annotations
 
+import difflib
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pages.shared.language import LANGUAGES
+from pages.shared.notices import Notice, shortened
 from pages.shared.scenario import Scenario
 from pages.shared.story_numbers import NUMBERS
 
@@ -198,9 +200,10 @@ def read_story(path: Path) -> Story:
 
 def _place(location: tuple[int | str, ...]) -> str:
     """Write where in a file, steps counted from one as in the URL."""
-    return " ".join(
-        f"{part + 1}" if isinstance(part, int) else part for part in location
-    ) or "the file"
+    return (
+        " ".join(f"{part + 1}" if isinstance(part, int) else part for part in location)
+        or "the file"
+    )
 
 
 @cache
@@ -223,6 +226,36 @@ def stories(folder: Path = FOLDER) -> Mapping[str, Story]:
     if wrong:
         raise StoryError("\n".join(wrong))
     return {story.slug: story for story in sorted(found, key=lambda one: (one.order, one.slug))}
+
+
+def told_in(query: Mapping[str, str]) -> tuple[Story | None, int, list[Notice]]:
+    """Return the story and the step (from one) that a query names, and what could not be used.
+
+    Examples
+    --------
+    >>> story, step, notices = told_in({"story": "batching", "step": "99"})
+    >>> story.slug, step == len(story.steps), notices[0].given
+    ('batching', True, '99')
+    """
+    asked = query.get("story", "").strip()
+    if not asked:
+        return None, 1, []
+    known, notices = stories(), []
+    slug = asked.casefold()
+    if slug not in known:
+        alike = difflib.get_close_matches(shortened(slug), known, 1)
+        notices.append(Notice("story", shortened(asked), alike[0] if alike else "–"))
+        if not alike:
+            return None, 1, notices
+        slug = alike[0]
+    story = known[slug]
+    text = query.get("step", "").strip() or "1"
+    last = len(story.steps)
+    given = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
+    step = min(max(given, 1), last)
+    if text != str(step):
+        notices.append(Notice("step", shortened(text), str(step)))
+    return story, step, notices
 
 
 def check_pages(told: Iterable[Story], pages: Iterable[str]) -> None:

@@ -96,9 +96,7 @@ NUMBERS: Mapping[str, Number] = {
 """By name. Values are SI; `physics.predict` says what each means."""
 
 
-def written(
-    text: str, scenario: Scenario, others: Mapping[str, Scenario], words: Words
-) -> str:
+def written(text: str, scenario: Scenario, others: Mapping[str, Scenario], words: Words) -> str:
     """Fill in a text's placeholders.
 
     ``{ttft}`` is the number of the scenario, ``{alone.ttft}`` that of the other one called

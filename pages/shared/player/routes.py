@@ -33,8 +33,10 @@ from pages.shared.player.view import House
 BROWSER_FILES = Path(__file__).parent / "browser"
 FOREVER = "public, max-age=31536000, immutable"
 TABLES_KEPT = 512
-# Fetched when they are asked for, not before the first figure stands.
-LATER = {"loader.js", "share.js", "state.js", "take_away.js", "handout.js"}
+LATER = frozenset(
+    {"loader.js", "share.js", "state.js", "take_away.js", "handout.js", "lecture.js"}
+)
+"""Scripts that a page does not need to show its figures: fetched when they are asked for."""
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 _log = logging.getLogger(__name__)

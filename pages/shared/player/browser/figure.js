@@ -1,6 +1,7 @@
 // One Plotly figure. While something moves, traces that `trace.js` knows are moved directly in
 // Plotly's SVG; once it rests, Plotly itself draws the same data again and has the last word.
 
+import { enlarge, enlarged } from "./scale.js";
 import { drawTrace, forgetTraces, showHidden } from "./trace.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
@@ -11,11 +12,7 @@ export class Figure {
   constructor(node, spec, theme) {
     this.node = node;
     this.skeleton = spec;
-    this.theme = theme;
-    this.data = themed(structuredClone(spec.data ?? []), theme);
-    this.layout = layoutFor(spec, theme);
-    const room = node.closest(".player-frame")?.clientWidth;
-    if (room && room < NARROW) makeCompact(this.data, this.layout);
+    this.build(theme);
     this.zoomed = new Set(); // names of axes that the user has zoomed
     this.drawn = false;
     this.unsettled = false;
@@ -23,12 +20,29 @@ export class Figure {
     this.rescaling = 0; // changes of range under way that are not the user's
   }
 
+  /** Make data and layout from the skeleton, without the table's numbers. */
+  build(theme) {
+    this.theme = theme;
+    this.data = themed(structuredClone(this.skeleton.data ?? []), theme);
+    this.layout = layoutFor(this.skeleton, theme);
+    const room = this.node.closest(".player-frame")?.clientWidth;
+    if (room && room < NARROW * theme.scale) makeCompact(this.data, this.layout);
+    if (theme.scale !== 1) enlarge(this.data, this.layout, theme.scale);
+  }
+
+  /** Begin again in another size; the numbers are shown anew at once. */
+  rebuild(theme) {
+    this.build(theme);
+    this.moved.clear();
+    this.stale = true;
+  }
+
   /** Draw for the first time. */
   async start(Plotly) {
     this.Plotly = Plotly;
     await Plotly.newPlot(this.node, this.data, this.layout, { ...CONFIG, ...this.skeleton.config });
     this.drawn = true;
-    this.width = this.node.clientWidth;
+    [this.width, this.height] = [this.node.clientWidth, this.node.clientHeight];
     this.node.on("plotly_relayout", (change) => this.noteZoom(change));
     if (this.unsettled) this.settle();
   }
@@ -43,7 +57,7 @@ export class Figure {
     for (const { trace, attribute, value } of traces) {
       const container = this.data[trace];
       if (!container) continue;
-      const shown = inTheme(value, this.theme);
+      const shown = enlarged(attribute, inTheme(value, this.theme), this.theme.scale);
       if (same(read(container, attribute), shown)) continue;
       write(container, attribute, shown);
       if (!touched.has(trace)) touched.set(trace, new Set());
@@ -71,7 +85,7 @@ export class Figure {
       this.moved.set(trace, new Set([...(before ?? []), ...attributes]));
     }
     if (!this.drawn) return;
-    if (more || !this.drawDirectly(touched)) {
+    if (more || this.stale || !this.drawDirectly(touched)) {
       Object.entries(ranges).forEach(([path, range]) => write(this.layout, path, range));
       this.redraw();
     } else if (rescaled) {
@@ -104,6 +118,7 @@ export class Figure {
 
   redraw() {
     this.unsettled = false;
+    this.stale = false;
     this.moved.clear();
     showHidden(this.node);
     // Arrays were swapped behind Plotly's back: tell it to look at all of them.
@@ -112,10 +127,12 @@ export class Figure {
     forgetTraces(this.node);
   }
 
-  /** Follow the width of the page. */
+  /** Follow the size of the page. */
   resize() {
-    if (!this.drawn || this.node.clientWidth === this.width || !this.node.clientWidth) return;
-    this.width = this.node.clientWidth;
+    const { clientWidth, clientHeight } = this.node;
+    if (!this.drawn || !clientWidth) return;
+    if (clientWidth === this.width && clientHeight === this.height) return;
+    [this.width, this.height] = [clientWidth, clientHeight];
     this.Plotly.Plots.resize(this.node);
     forgetTraces(this.node);
   }
@@ -166,7 +183,13 @@ export function readTheme(element) {
   const of = (name) => style.getPropertyValue(name).trim();
   const ink = of("--st-text-color") || style.color;
   const paper = of("--st-background-color") || "#ffffff";
-  return { ink, paper, font: of("--st-font") || style.fontFamily, dark: lightness(paper) < 128 };
+  return {
+    ink,
+    paper,
+    font: of("--st-font") || style.fontFamily,
+    dark: lightness(paper) < 128,
+    scale: Number(of("--explorable-scale")) || 1, // of type and lines, for a lecture hall
+  };
 }
 
 function layoutFor(spec, theme) {
@@ -207,9 +230,9 @@ function namedColour(name, theme) {
     case "paper":
       return theme.paper;
     case "ink-soft":
-      return withOpacity(theme.ink, 0.5);
+      return withOpacity(theme.ink, theme.scale === 1 ? 0.5 : 0.8);
     case "ink-faint":
-      return withOpacity(theme.ink, 0.13);
+      return withOpacity(theme.ink, theme.scale === 1 ? 0.13 : 0.25);
     default:
       return undefined;
   }

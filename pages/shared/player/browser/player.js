@@ -66,6 +66,7 @@ class Player {
     this.listen();
     this.start();
     this.goTo(this.query);
+    document.dispatchEvent(new Event("explorable:mounted"));
   }
 
   async start() {
@@ -106,7 +107,10 @@ class Player {
    */
   adopt(data) {
     const query = { ...data.query };
-    if (this.unreported || data.heard < this.reports) {
+    const follow = this.follow;
+    this.follow = false;
+    if (follow) this.reports = data.heard;
+    else if (this.unreported || data.heard < this.reports) {
       Object.assign(query, this.values());
       dropEmpty(query);
       this.unreported = true;
@@ -122,9 +126,25 @@ class Player {
   retheme() {
     const theme = readTheme(this.component.parentElement);
     if (JSON.stringify(theme) === JSON.stringify(this.theme)) return;
+    const enlarged = theme.scale !== this.theme.scale;
     this.theme = theme;
     this.page.theme(theme);
-    for (const figure of this.figures.values()) figure.retheme(theme);
+    for (const figure of this.figures.values()) {
+      if (enlarged) figure.rebuild(theme);
+      else figure.retheme(theme);
+    }
+    if (!enlarged) return;
+    this.fresh = true;
+    this.draw(this.drawnTable, this.last?.at);
+  }
+
+  /** The address is about to lead elsewhere: what was moved here and not yet told does not count. */
+  leave() {
+    this.pause({ release: false });
+    for (const name of ["key", "report"]) clearTimeout(this.timers[name]);
+    this.held = null;
+    this.unreported = false;
+    this.follow = true;
   }
 
   // -------------------------------------------------------------- tables
@@ -230,6 +250,7 @@ class Player {
     }
     this.page.state("moving");
     this.drawnFrom = rows;
+    this.drawnTable = table;
     this.fresh = false;
     this.last = { rows, at };
     this.restLater();
@@ -544,6 +565,8 @@ class Player {
       detail.player = this;
     };
     document.addEventListener("explorable:settle", settled, { signal });
+    document.addEventListener("explorable:look", () => this.retheme(), { signal });
+    document.addEventListener("explorable:leave", () => this.leave(), { signal });
     // Whatever is clicked beside the player may start a run in Python: it should know the values.
     for (const kind of ["pointerdown", "keydown"]) {
       const tell = ({ target }) => {

@@ -1,0 +1,459 @@
+// Lecture mode, the steps of a story by keys, and the speaker's second window. All texts come
+// from Python; what is shown of a step too. Here is only what keys do and how large things are.
+
+const BASE_WIDTH = 1920; // a projector, in CSS pixels: larger ones get larger type
+const BASE_HEIGHT = 1080;
+const SCALE = 1.7; // figures' smallest labels, 12 pixels, become 20
+const LEAST_SCALE = 1.67;
+const RELEASE_MS = 250; // a slider moved by keys is let go after a pause
+const REST_MS = 120;
+const MIN_FIGURE = 300; // pixels
+const CHANNEL = "explorable-lecture";
+
+const html = document.documentElement;
+const channel = "BroadcastChannel" in window ? new BroadcastChannel(CHANNEL) : null;
+const notes = new URLSearchParams(location.search).get("notes") === "1";
+const words = () => window.explorableLecture.words;
+const all = (selector) => [...document.querySelectorAll(selector)];
+const one = (selector) => document.querySelector(selector);
+const asked = () => new URLSearchParams(location.search);
+const isOn = () => "lecture" in html.dataset;
+const timers = {};
+let styled = null;
+let told = "";
+
+// -------------------------------------------------------------- entering and leaving
+
+/** Be in the mode that the address says. */
+async function obey() {
+  if (notes) return;
+  const wanted = asked().get("lecture") === "1";
+  if (wanted && !isOn()) await enter();
+  else if (!wanted && isOn()) leave();
+}
+
+async function enter() {
+  styled ??= loadStyle();
+  await styled;
+  html.dataset.lecture = "light";
+  look();
+  settle();
+}
+
+function leave() {
+  delete html.dataset.lecture;
+  html.style.removeProperty("--explorable-scale");
+  one(".lecture-help")?.remove();
+  for (const field of all(".player-slider")) delete field.dataset.active;
+  document.dispatchEvent(new Event("explorable:look"));
+}
+
+/** Follow the theme and the size of the screen. */
+function look() {
+  if (!isOn()) return;
+  const app = one(".stApp");
+  const theme = isDark(app) ? "dark" : "light";
+  if (html.dataset.lecture !== theme) html.dataset.lecture = theme;
+  const room = Math.min(innerWidth / BASE_WIDTH, innerHeight / BASE_HEIGHT);
+  const scale = Math.max(LEAST_SCALE, SCALE * room).toFixed(3);
+  html.style.setProperty("--explorable-scale", scale);
+  document.dispatchEvent(new Event("explorable:look"));
+}
+
+/** Whether the page would be dark without lecture mode's own black and white. */
+function isDark(app) {
+  const scheme = getComputedStyle(app).colorScheme;
+  if (/dark|light/.test(scheme)) return scheme.includes("dark");
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** Write the mode into the address, and enter or leave at once; Python learns of it later. */
+function toggle() {
+  const query = asked();
+  if (isOn()) query.delete("lecture");
+  else query.set("lecture", "1");
+  const text = query.toString();
+  history.replaceState(history.state, "", location.pathname + (text ? `?${text}` : ""));
+  obey();
+  tell();
+}
+
+function loadStyle() {
+  const href = new URL("lecture.css", import.meta.url).href;
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  const ready = new Promise((resolve) => (link.onload = link.onerror = resolve));
+  document.head.append(link);
+  return ready;
+}
+
+// -------------------------------------------------------------- one control, and room for figures
+
+/** A page, a step or a window of another size: put everything in its place. */
+function settle() {
+  clearTimeout(timers.settle);
+  timers.settle = setTimeout(() => {
+    if (!isOn()) return;
+    help();
+    if (!one(".player-slider[data-active]")) activate(one(".player-slider:has(input)"));
+    fit();
+  }, 30);
+}
+
+/** Make one slider the large one; Play sweeps it where it can. */
+function activate(field) {
+  if (!field || !isOn()) return;
+  for (const other of all(".player-slider[data-active]")) {
+    if (other !== field) delete other.dataset.active;
+  }
+  field.dataset.active = "";
+  const { name } = field.querySelector("input");
+  const sweep = one(".player select[name=sweep]");
+  if (sweep && sweep.value !== name && [...sweep.options].some(({ value }) => value === name)) {
+    sweep.value = name;
+    sweep.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  fit();
+}
+
+function change(by) {
+  const fields = all(".player-slider");
+  if (!fields.length) return;
+  const at = fields.findIndex((field) => "active" in field.dataset);
+  const next = fields[(at + by + fields.length) % fields.length];
+  activate(next);
+  next.querySelector("input").focus({ preventScroll: true });
+}
+
+/** Move the large slider by a stop; it is let go a moment after the last one. */
+function move(by) {
+  const input = one(".player-slider[data-active] input") ?? one(".player-slider input");
+  if (!input || input.disabled) return;
+  const at = Math.round(Number(input.value)) + by;
+  const next = Math.min(Number(input.max), Math.max(0, at));
+  if (next === Number(input.value)) return;
+  input.step = 1;
+  input.value = next;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  clearTimeout(timers.release);
+  timers.moved = input;
+  timers.release = setTimeout(letGo, RELEASE_MS);
+}
+
+function letGo() {
+  clearTimeout(timers.release);
+  const { moved } = timers;
+  timers.moved = null;
+  if (moved?.isConnected) moved.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+/** Give the figures what the words and the slider leave of the screen. */
+function fit() {
+  const player = one(".player");
+  if (!player || !isOn()) return;
+  const { top } = player.getBoundingClientRect();
+  const scroller = one('[data-testid="stMain"]');
+  const above = top + (scroller?.scrollTop ?? 0);
+  const parts = [".player-bar", ".player-stream", ".player-sentence"];
+  const below = parts
+    .map((part) => player.querySelector(part)?.offsetHeight ?? 0)
+    .filter(Boolean)
+    .reduce((sum, height) => sum + height + gap(player), 0);
+  const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - 4));
+  const text = `${height}px`;
+  if (html.style.getPropertyValue("--lecture-figure") === text) return;
+  html.style.setProperty("--lecture-figure", text);
+}
+
+const gap = (element) => parseFloat(getComputedStyle(element).rowGap) || 0;
+
+// -------------------------------------------------------------- stories
+
+/** Go where a link leads, without loading the page anew, in the mode that is on. */
+export function follow(link) {
+  const url = new URL(link.getAttribute("href"), location.href);
+  if ("lecture" in link.dataset) url.searchParams.set("lecture", "1");
+  else if (isOn()) url.searchParams.set("lecture", "1");
+  else url.searchParams.delete("lecture");
+  if (url.pathname === location.pathname && url.search === location.search) return;
+  clearTimeout(timers.release);
+  timers.moved = null;
+  document.dispatchEvent(new Event("explorable:leave"));
+  go(url);
+}
+
+/** Streamlit takes this for the browser's Forward: page and scenario come from the address. */
+function go(url, { replace = false } = {}) {
+  history[replace ? "replaceState" : "pushState"]({}, "", url.pathname + url.search);
+  window.dispatchEvent(new PopStateEvent("popstate"));
+  one('[data-testid="stMain"]')?.scrollTo(0, 0);
+}
+
+function step(way) {
+  const link = one(`.story a[data-step="${way}"]`);
+  if (link) follow(link);
+}
+
+// -------------------------------------------------------------- keys
+
+const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
+const OWN_KEYS = "input, [role=radio], [role=tab], [role=slider], [role=listbox], [role=option]";
+
+/** Do what a key says; true when it said anything. */
+function act(name, shift) {
+  const story = Boolean(one(".story"));
+  switch (name) {
+    case "ArrowRight":
+    case "PageDown":
+      return story && !shift ? step("next") : move(1);
+    case "ArrowLeft":
+    case "PageUp":
+      return story && !shift ? step("previous") : move(-1);
+    case "+":
+      return move(1);
+    case "-":
+      return move(-1);
+    case "ArrowUp":
+      return change(-1);
+    case "ArrowDown":
+      return change(1);
+    case " ":
+      return one(".player-play")?.click();
+    case "r":
+      return reset();
+    case "l":
+      return toggle();
+  }
+}
+
+const KNOWN = new Set(["ArrowRight", "ArrowLeft", "PageDown", "PageUp", "+", "-", "ArrowUp", "ArrowDown", "r", "l"]);
+
+/** Everything as the step says; without a story, as a bare address says. */
+function reset() {
+  const own = one('.story a[data-step="again"]');
+  if (own) {
+    document.dispatchEvent(new Event("explorable:leave"));
+    const url = new URL(own.getAttribute("href"), location.href);
+    if (isOn()) url.searchParams.set("lecture", "1");
+    go(url, { replace: true });
+  } else {
+    all(".player-buttons button").at(-1)?.click();
+  }
+}
+
+export function key(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+  const { target } = event;
+  if (target.closest?.(TYPING) || one("dialog[open]")) return;
+  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (notes) {
+    if (!KNOWN.has(name) && name !== " ") return;
+    take(event);
+    channel?.postMessage({ key: name, shift: event.shiftKey });
+    return;
+  }
+  if (name === "?") {
+    take(event);
+    list();
+  } else if (name === "n") {
+    take(event);
+    openNotes();
+  } else if (name === "l") {
+    take(event);
+    toggle();
+  } else if (isOn() && KNOWN.has(name)) {
+    take(event);
+    act(name, event.shiftKey);
+  } else if (/^Arrow(Left|Right)$/.test(name) && one(".story") && !event.shiftKey) {
+    if (target.closest?.(OWN_KEYS)) return;
+    take(event);
+    act(name, false);
+  }
+}
+
+/** Neither the browser nor Streamlit, which has a use of its own for R, sees the key. */
+function take(event) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+/** A dialog that lists the keys. */
+function list() {
+  const { keys, close, title } = words();
+  const dialog = make("dialog", document.body, "lecture-keys");
+  const heading = make("h2", dialog);
+  heading.id = "lecture-keys-title";
+  heading.textContent = title;
+  dialog.setAttribute("aria-labelledby", heading.id);
+  const table = make("dl", dialog);
+  for (const [names, what] of keys) {
+    const row = make("div", table);
+    const term = make("dt", row);
+    names.split(" ").forEach((name, i) => {
+      if (i) term.append(" ");
+      make("kbd", term).textContent = name;
+    });
+    make("dd", row).textContent = what;
+  }
+  const buttons = make("p", dialog);
+  const mode = make("button", buttons);
+  mode.textContent = isOn() ? words().leave : words().enter;
+  mode.onclick = () => {
+    dialog.close();
+    toggle();
+  };
+  const done = make("button", buttons);
+  done.textContent = close;
+  done.autofocus = true;
+  done.onclick = () => dialog.close();
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "?") dialog.close();
+    if (event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
+  });
+  styled ??= loadStyle();
+  styled.then(() => dialog.showModal());
+}
+
+/** The one thing left of the chrome: where the keys are listed. */
+function help() {
+  const text = words().help;
+  const button = one(".lecture-help") ?? make("button", document.body, "lecture-help");
+  if (button.textContent !== "?") button.textContent = "?";
+  button.setAttribute("aria-label", text);
+  button.title = text;
+  button.onclick = list;
+}
+
+function make(tag, parent, className) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (tag === "button") element.type = "button";
+  parent.append(element);
+  return element;
+}
+
+// -------------------------------------------------------------- the speaker's window
+
+function openNotes() {
+  const url = new URL(location.href);
+  url.searchParams.delete("lecture");
+  url.searchParams.set("notes", "1");
+  window.open(url, "explorable-notes", "popup,width=900,height=760");
+}
+
+/** Tell the speaker's window where this one is, and what it says. */
+function tell({ again = false } = {}) {
+  if (notes || !channel) return;
+  const spoken = one(".player [aria-live=polite]")?.textContent ?? "";
+  const message = { path: location.pathname, search: location.search, sentence: spoken };
+  const text = JSON.stringify(message);
+  if (!again && text === told) return;
+  told = text;
+  channel.postMessage(message);
+}
+
+function tellLater() {
+  clearTimeout(timers.tell);
+  timers.tell = setTimeout(tell, REST_MS);
+}
+
+function hear({ data }) {
+  if (!notes) {
+    if (data.hello) tell({ again: true });
+    else if (data.key) act(data.key, data.shift);
+    return;
+  }
+  if (!data.path) return;
+  const url = new URL(data.path + data.search, location.href);
+  url.searchParams.delete("lecture");
+  url.searchParams.set("notes", "1");
+  const live = one("[data-notes-live]");
+  if (live) live.textContent = data.sentence;
+  if (sameAddress(url)) return;
+  go(url, { replace: true });
+}
+
+function sameAddress(url) {
+  const sorted = (search) => [...new URLSearchParams(search)].sort().join("&");
+  return url.pathname === location.pathname && sorted(url.search) === sorted(location.search);
+}
+
+/** How long the speaker has been speaking. */
+function clock() {
+  const start = Date.now();
+  setInterval(() => {
+    const place = one("[data-notes-clock]");
+    const seconds = Math.floor((Date.now() - start) / 1000);
+    const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    if (place && place.textContent !== text) place.textContent = text;
+  }, 500);
+}
+
+// -------------------------------------------------------------- what happens elsewhere
+
+/** The language has changed. */
+export function refresh() {
+  if (isOn()) help();
+}
+
+function watch() {
+  // Before everybody else, Streamlit's own keys among them.
+  window.addEventListener("keydown", key, true);
+  if (channel) channel.onmessage = hear;
+  if (notes) {
+    clock();
+    channel?.postMessage({ hello: true });
+    return;
+  }
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      const link = event.target.closest?.("a[data-step], a[data-lecture]");
+      if (link) {
+        event.preventDefault();
+        follow(link);
+        return;
+      }
+      if (isOn()) activate(event.target.closest?.(".player-slider:not([data-active])"));
+    },
+    true,
+  );
+  document.addEventListener("focusin", ({ target }) => {
+    if (isOn()) activate(target.closest?.(".player-slider:not([data-active])"));
+  });
+  window.addEventListener("popstate", () => {
+    obey();
+    settle();
+    tellLater();
+  });
+  window.addEventListener("resize", () => {
+    look();
+    settle();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    setTimeout(look, 300); // Streamlit takes its new theme first
+  });
+  const spoken = new MutationObserver(tellLater);
+  const content = new ResizeObserver(() => {
+    const moving = one(".player")?.dataset.state === "moving";
+    if (isOn() && !moving) settle();
+  });
+  const observe = () => {
+    spoken.disconnect();
+    content.disconnect();
+    const live = one(".player [aria-live=polite]");
+    if (live) spoken.observe(live, { childList: true, characterData: true, subtree: true });
+    const block = one('[data-testid="stMainBlockContainer"]');
+    if (block) content.observe(block);
+    const sentence = one(".player-sentence");
+    if (sentence) content.observe(sentence);
+    settle();
+    tellLater();
+  };
+  document.addEventListener("explorable:mounted", () => setTimeout(observe, 0));
+  observe();
+}
+
+watch();
+obey();
