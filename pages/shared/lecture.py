@@ -17,6 +17,7 @@ import streamlit as st
 from pages.shared.language import Words
 from pages.shared.player.routes import browser_version
 from pages.shared.player.view import View
+from pages.shared.scenario import Scenario
 from pages.shared.state import Session
 from pages.shared.stories import Story, stories
 from pages.shared.story_numbers import written
@@ -108,7 +109,8 @@ def story_panel(session: Session, view: View, pages: Mapping[str, object]) -> No
     links.append(_leaving(view.name, "lecture.close_story", session, pages))
     progress = words("lecture.step", step=number, steps=last)
     st.html(
-        f'<section class="story" aria-label="{escape(story.title[words.code])}">'
+        f'<section class="story" aria-label="{escape(story.title[words.code])}"'
+        f' data-story="{story.slug} {number}" data-slider="{_moved(story, number, view)}">'
         f'<p class="story-head"><strong>{escape(story.title[words.code])}</strong>'
         f' <span class="story-progress">{escape(progress)}</span></p>'
         f'<p class="story-sentence" role="status">{texts["sentence"]}</p>'
@@ -185,6 +187,14 @@ def _texts(story: Story, number: int, words: Words) -> dict[str, str]:
         name: escape(written(text[words.code], step.scenario, step.others, words))
         for name, text in step.texts().items()
     }
+
+
+def _moved(story: Story, number: int, view: View) -> str:
+    """Return the slider that a step moves: of those that differ from the step before, the first."""
+    step = story.steps[number - 1]
+    before = story.steps[number - 2].scenario if number > 1 else Scenario()
+    moved = [name for name in view.sliders if getattr(step.scenario, name) != getattr(before, name)]
+    return moved[0] if moved else ""
 
 
 def _link(

@@ -94,9 +94,24 @@ function settle() {
   timers.settle = setTimeout(() => {
     if (!isOn()) return;
     help();
-    if (!one(".player-slider[data-active]")) activate(one(".player-slider:has(input)"));
+    choose();
     fit();
   }, 30);
+}
+
+/** Which slider is the large one at first: the one the step is about, else the one that Play moves. */
+function choose() {
+  const player = one(".player");
+  if (!player) return;
+  const story = one(".story");
+  const subject = `${location.pathname} ${story?.dataset.story ?? ""}`;
+  const fields = all(".player-slider");
+  const chosen = fields.some((field) => "active" in field.dataset);
+  if (chosen && player.dataset.subject === subject) return;
+  player.dataset.subject = subject;
+  const named = (name) => fields.find((field) => field.querySelector("input").name === name);
+  const sweep = player.querySelector("select[name=sweep]")?.value;
+  activate(named(story?.dataset.slider) ?? (chosen ? null : (named(sweep) ?? fields[0])));
 }
 
 /** Make one slider the large one; Play sweeps it where it can. */
@@ -158,7 +173,7 @@ function fit() {
     .map((part) => player.querySelector(part)?.offsetHeight ?? 0)
     .filter(Boolean)
     .reduce((sum, height) => sum + height + gap(player), 0);
-  const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - 4));
+  const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - 10));
   const text = `${height}px`;
   if (html.style.getPropertyValue("--lecture-figure") === text) return;
   html.style.setProperty("--lecture-figure", text);
@@ -175,10 +190,18 @@ export function follow(link) {
   else if (isOn()) url.searchParams.set("lecture", "1");
   else url.searchParams.delete("lecture");
   if (url.pathname === location.pathname && url.search === location.search) return;
+  leavePlayer(url);
+  go(url);
+}
+
+/** Have the player forget what it has not told yet, and go ahead where it stays. */
+function leavePlayer(url) {
   clearTimeout(timers.release);
   timers.moved = null;
-  document.dispatchEvent(new Event("explorable:leave"));
-  go(url);
+  const here = url.pathname === location.pathname;
+  const query = Object.fromEntries(url.searchParams);
+  for (const name of ["story", "step", "lecture"]) delete query[name];
+  document.dispatchEvent(new CustomEvent("explorable:leave", { detail: here ? query : null }));
 }
 
 /** Streamlit takes this for the browser's Forward: page and scenario come from the address. */
@@ -231,9 +254,9 @@ const KNOWN = new Set(["ArrowRight", "ArrowLeft", "PageDown", "PageUp", "+", "-"
 function reset() {
   const own = one('.story a[data-step="again"]');
   if (own) {
-    document.dispatchEvent(new Event("explorable:leave"));
     const url = new URL(own.getAttribute("href"), location.href);
     if (isOn()) url.searchParams.set("lecture", "1");
+    leavePlayer(url);
     go(url, { replace: true });
   } else {
     all(".player-buttons button").at(-1)?.click();

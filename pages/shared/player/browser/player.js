@@ -138,13 +138,21 @@ class Player {
     this.draw(this.drawnTable, this.last?.at);
   }
 
-  /** The address is about to lead elsewhere: what was moved here and not yet told does not count. */
-  leave() {
+  /**
+   * The address is about to lead elsewhere: what was moved here and not yet told does not count.
+   * Where only this page's sliders stand otherwise there, Python need not be waited for.
+   */
+  leave(query) {
     this.pause({ release: false });
     for (const name of ["key", "report"]) clearTimeout(this.timers[name]);
-    this.held = null;
+    this.held = this.moving = this.given = null;
     this.unreported = false;
     this.follow = true;
+    const names = new Set([...Object.keys(query ?? {}), ...Object.keys(this.query)]);
+    const moved = [...names].filter((name) => query?.[name] !== this.query[name]);
+    if (!query || !moved.length || !moved.every((name) => this.page.sliders.has(name))) return;
+    this.released = "several";
+    this.goTo(query);
   }
 
   // -------------------------------------------------------------- tables
@@ -304,6 +312,7 @@ class Player {
     field.word(slider.texts[this.at[name]]);
     this.moving = name;
     this.active = name;
+    this.follow = false;
     if (name !== this.clock) this.endClock();
     // The released slider's own rows are still right; others wait for a table that knows its value.
     if (this.released && this.released !== name) return;
@@ -566,7 +575,7 @@ class Player {
     };
     document.addEventListener("explorable:settle", settled, { signal });
     document.addEventListener("explorable:look", () => this.retheme(), { signal });
-    document.addEventListener("explorable:leave", () => this.leave(), { signal });
+    document.addEventListener("explorable:leave", ({ detail }) => this.leave(detail), { signal });
     // Whatever is clicked beside the player may start a run in Python: it should know the values.
     for (const kind of ["pointerdown", "keydown"]) {
       const tell = ({ target }) => {
