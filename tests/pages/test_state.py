@@ -63,3 +63,24 @@ def test_unknown_language_is_said():
 
 def test_lecture_mode_is_kept_and_the_clock_is_not():
     assert a_session(lecture="1", time="3", lang="en").query() == {"lang": "en", "lecture": "1"}
+
+
+def test_story_and_step_are_kept_and_bad_ones_said():
+    session = a_session(story="batching", step="2", batch="8", lang="en")
+    assert session.query() == {"batch": "8", "lang": "en", "story": "batching", "step": "2"}
+    assert (session.story.slug, session.step) == ("batching", 2)
+    session.follow({"story": "batching", "step": "77", "lang": "en"}, history=True)
+    assert session.query()["step"] == str(len(session.story.steps))
+    assert [notice.name for notice in session.notices] == ["step"]
+
+
+def test_lecture_mode_entered_by_a_key_outlives_a_slider_that_is_stored():
+    session = a_session(batch="8", lang="en")
+    session.keep({"batch": "8", "lang": "en", "lecture": "1"})
+    assert session.query() == {"batch": "8", "lang": "en", "lecture": "1"}
+
+
+def test_page_without_a_story_forgets_the_one_before():
+    session = a_session(story="batching", step="2", lang="en")
+    session.follow({"lang": "en"}, history=True)
+    assert (session.story, session.query()) == (None, {"lang": "en"})

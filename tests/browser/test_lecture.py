@@ -1,0 +1,293 @@
+"""Lecture mode: what is seen from the last row, what keys do, and the speaker's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from pages.shared.language import LANGUAGES
+from tests.browser.lecture_page import (
+    HALL,
+    open_hall,
+    overlapping_labels,
+    sizes_of_type,
+    wait_for_step,
+)
+from tests.browser.player_page import (
+    PAGES,
+    differences,
+    open_player,
+    place,
+    slide_input,
+    slider_names,
+    table_of,
+    tables_drawn,
+    wait_for_rest,
+    wait_for_table,
+)
+
+LEAST_PIXELS = 20
+STORY = "story=first-token&step=3&prompt=16384"
+
+
+def active(page: Page) -> str:
+    return page.locator(".player-slider[data-active] input").get_attribute("name")
+
+
+@pytest.fixture
+def hall(new_page: Callable[..., Page], server: str) -> Page:
+    """The roofline in lecture mode on a projector."""
+    page = new_page(**HALL)
+    open_hall(page, server, "/roofline", "lang=en")
+    return page
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("name", PAGES)
+def test_all_type_can_be_read_from_the_last_row(
+    new_page: Callable[..., Page], server: str, name: str, code: str
+) -> None:
+    page = new_page(**HALL, color_scheme="dark" if code == "it" else "light")
+    open_hall(page, server, PAGES[name], f"lang={code}&{STORY}")
+    sizes = sizes_of_type(page)
+    assert len(sizes) > 20
+    assert [item for item in sizes if item[0] < LEAST_PIXELS] == []
+    assert len(page.locator(".player-figure text").all()) > 10
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_slider_and_sentence_stand_on_one_screen(
+    new_page: Callable[..., Page], server: str, name: str
+) -> None:
+    page = new_page(**HALL)
+    open_hall(page, server, PAGES[name], "lang=en")
+    for part in (".player-figures", ".player-readouts", ".player-bar", ".player-sentence"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 1080 + 1, part
+    wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= 1920
+    for item in page.locator(".player-readout").all():
+        assert item.evaluate("item => item.getBoundingClientRect().right") <= 1920
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_larger_type_lays_no_more_labels_on_one_another(
+    new_page: Callable[..., Page], server: str, name: str
+) -> None:
+    """A figure's texts and the room for them grow alike."""
+    page = new_page()
+    open_player(page, server, PAGES[name], "?lang=en")
+    before = overlapping_labels(page)
+    projected = new_page(**HALL)
+    open_hall(projected, server, PAGES[name], "lang=en")
+    assert len(overlapping_labels(projected)) <= len(before), overlapping_labels(projected)
+
+
+def test_chrome_is_away_and_comes_back(hall: Page) -> None:
+    sidebar = hall.locator("[data-testid=stSidebar]")
+    expect(sidebar).to_be_hidden()
+    hall.keyboard.press("l")
+    expect(sidebar).to_be_visible()
+    assert "lecture" not in hall.url
+    wait_for_rest(hall)
+    assert hall.evaluate(
+        "() => document.querySelector('[data-figure=roofline]')._fullLayout.font.size"
+    ) == pytest.approx(13)
+    hall.keyboard.press("L")
+    expect(sidebar).to_be_hidden()
+    assert "lecture=1" in hall.url
+
+
+@pytest.mark.parametrize(("scheme", "ink", "paper"), [("light", 0, 255), ("dark", 255, 0)])
+def test_projector_themes_are_black_and_white(
+    new_page: Callable[..., Page], server: str, scheme: str, ink: int, paper: int
+) -> None:
+    page = new_page(**HALL, color_scheme=scheme)
+    open_hall(page, server, "/roofline", "lang=en")
+    colours = page.evaluate(
+        """() => [getComputedStyle(document.querySelector('.player-sentence')).color,
+          getComputedStyle(document.querySelector('.stApp')).backgroundColor,
+          getComputedStyle(document.querySelector('.player-figure text')).fill]"""
+    )
+    assert colours == [f"rgb({v}, {v}, {v})" for v in (ink, paper, ink)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_in_large_type_show_the_table(
+    new_page: Callable[..., Page], server: str, name: str
+) -> None:
+    page = new_page(**HALL)
+    open_player(page, server, PAGES[name], "?lang=en")
+    page.keyboard.press("l")  # entered with the figures standing
+    page.wait_for_selector("html[data-lecture]")
+    wait_for_rest(page)
+    table = table_of(page, name)
+    slider = slider_names(page)[0]
+    for index in (1, len(table["sliders"][slider]["stops"]) - 2):
+        slide_input(page, slider, index)
+        wait_for_rest(page)
+        wrong = [line for line in differences(page, table, slider, index) if ".size" not in line]
+        assert wrong == []
+
+
+def test_one_slider_at_a_time(hall: Page) -> None:
+    names = slider_names(hall)
+    assert active(hall) == names[0]
+    for key, expected in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("Tab", 2)):
+        hall.keyboard.press(key)
+        assert active(hall) == names[expected], key
+    large = hall.locator(".player-slider[data-active]").bounding_box()["width"]
+    for other in hall.locator(".player-slider:not([data-active])").all():
+        assert other.bounding_box()["width"] < large / 2
+        assert other.locator("output").inner_text()  # what it stands at can be read
+    hall.locator(".player-slider:not([data-active])").first.click()
+    assert active(hall) == names[0]
+
+
+def test_arrows_move_the_large_slider_when_no_story_is_open(hall: Page) -> None:
+    name, start, before = active(hall), place(hall, active(hall)), tables_drawn(hall)
+    for _ in range(3):
+        hall.keyboard.press("ArrowRight")
+    hall.keyboard.press("ArrowLeft")
+    wait_for_table(hall, before)
+    assert place(hall, name) == start + 2
+    table = table_of(hall)
+    assert table["sliders"][name]["index"] == start + 2
+    assert "lecture=1" in hall.url
+    hall.wait_for_timeout(1500)  # Python has been told, and has written nothing else
+    assert "lecture=1" in hall.url
+    hall.keyboard.press("r")
+    hall.wait_for_function(
+        "([name, at]) => Number(document.querySelector(`input[name=${name}]`).value) === at",
+        arg=[name, start],
+    )
+
+
+def test_space_plays_the_large_slider(hall: Page) -> None:
+    hall.keyboard.press("ArrowDown")
+    name = active(hall)
+    start = place(hall, name)
+    hall.keyboard.press("Space")
+    hall.wait_for_function(
+        "([name, start]) => document.querySelector(`input[name=${name}]`).value > start + 1",
+        arg=[name, start],
+    )
+    hall.keyboard.press("Space")
+    wait_for_rest(hall)
+
+
+def test_reset_in_a_story_is_the_step(new_page: Callable[..., Page], server: str) -> None:
+    page = new_page(**HALL)
+    open_hall(page, server, "/roofline", f"lang=en&{STORY}")
+    name, start = active(page), place(page, active(page))
+    assert name == "prompt"
+    for pause in (0, 2000):  # before Python is told, and after
+        page.keyboard.press("Shift+ArrowRight")
+        page.keyboard.press("-")
+        page.keyboard.press("-")
+        assert place(page, name) == start - 1
+        page.wait_for_timeout(pause)
+        page.keyboard.press("r")
+        page.wait_for_function(
+            "([name, at]) => Number(document.querySelector(`input[name=${name}]`).value) === at",
+            arg=[name, start],
+        )
+        page.wait_for_timeout(1500)
+        assert place(page, name) == start
+        assert "prompt=16384" in page.url
+
+
+def test_keys_are_listed_in_a_dialog(hall: Page) -> None:
+    hall.keyboard.press("?")
+    dialog = hall.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    for key in ("←", "→", "Space", "R", "N", "L", "?"):
+        expect(dialog.locator("kbd", has_text=key).first).to_be_visible()
+    hall.keyboard.press("l")  # means nothing while the list is open
+    expect(dialog).to_be_visible()
+    hall.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert "lecture=1" in hall.url
+    hall.locator(".lecture-help").click()
+    expect(dialog).to_be_visible()
+
+
+@pytest.mark.parametrize("key", ["l", "r", "n", "?"])
+def test_keys_typed_into_a_field_are_text(page: Page, server: str, key: str) -> None:
+    open_player(page, server, "/batching", "?lang=en")
+    page.locator("[data-testid=stNumberInput] input").focus()
+    page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert "lecture" not in page.url
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert len(page.context.pages) == 1
+
+
+def test_page_without_lecture_mode_loads_nothing_of_it(page: Page, server: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_player(page, server, "/roofline", "?lang=en")
+    assert not [url for url in asked if "lecture" in url]
+
+
+def test_window_of_the_speaker_follows_and_leads(
+    new_page: Callable[..., Page], server: str
+) -> None:
+    page = new_page(**HALL)
+    open_hall(page, server, "/roofline", f"lang=en&{STORY}")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("n")
+    speaker = opened.value
+    speaker.wait_for_selector(".notes-note")
+    first = speaker.locator(".notes-note").inner_text()
+    assert page.locator("details").is_hidden()
+    page.keyboard.press("ArrowRight")
+    wait_for_step(page, "first-token", 4)
+    speaker.wait_for_function(
+        "before => document.querySelector('.notes-note').innerText !== before", arg=first
+    )
+    expect(speaker.locator("[data-notes-live]")).to_have_text(
+        page.locator(".player-sentence").text_content()
+    )
+    speaker.keyboard.press("ArrowLeft")
+    wait_for_step(page, "first-token", 3)
+    speaker.wait_for_function(
+        "before => document.querySelector('.notes-note').innerText === before", arg=first
+    )
+    assert "notes=1" in speaker.url
+    assert "notes" not in page.url
+    speaker.keyboard.press("l")
+    page.wait_for_selector("html:not([data-lecture])")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_nothing_serious_for_axe(
+    new_page: Callable[..., Page], server: str, code: str, scheme: str
+) -> None:
+    page = new_page(**HALL, color_scheme=scheme)
+    open_hall(page, server, "/roofline", f"lang={code}&{STORY}")
+    _check(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    _check(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("l")
+    page.wait_for_selector("html:not([data-lecture])")
+    _check(page)
+    page.goto(f"{server}/stories?lang={code}")
+    page.wait_for_selector(".stories")
+    _check(page)
+    page.goto(f"{server}/roofline?lang={code}&{STORY}&notes=1")
+    page.wait_for_selector(".notes")
+    _check(page)
+
+
+def _check(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
