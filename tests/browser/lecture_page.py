@@ -18,6 +18,11 @@ def open_hall(page: Page, server: str, path: str, query: str) -> None:
     page.wait_for_timeout(400)  # the figures follow the room that is left for them
 
 
+def wait_for_mode(page: Page, *, on: bool) -> None:
+    """Wait until lecture mode is on, or off."""
+    page.wait_for_function("on => ('lecture' in document.documentElement.dataset) === on", arg=on)
+
+
 def wait_for_step(page: Page, story: str, step: int) -> None:
     """Wait until a step is told and its figures stand."""
     page.wait_for_selector(f'.story[data-story="{story} {step}"]')

@@ -14,6 +14,7 @@ from tests.browser.lecture_page import (
     open_hall,
     overlapping_labels,
     sizes_of_type,
+    wait_for_mode,
     wait_for_step,
 )
 from tests.browser.player_page import (
@@ -123,7 +124,7 @@ def test_figures_in_large_type_show_the_table(
     page = new_page(**HALL)
     open_player(page, server, PAGES[name], "?lang=en")
     page.keyboard.press("l")  # entered with the figures standing
-    page.wait_for_selector("html[data-lecture]")
+    wait_for_mode(page, on=True)
     wait_for_rest(page)
     table = table_of(page, name)
     slider = slider_names(page)[0]
@@ -261,7 +262,7 @@ def test_window_of_the_speaker_follows_and_leads(
     assert "notes=1" in speaker.url
     assert "notes" not in page.url
     speaker.keyboard.press("l")
-    page.wait_for_selector("html:not([data-lecture])")
+    wait_for_mode(page, on=False)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -277,7 +278,7 @@ def test_nothing_serious_for_axe(
     _check(page)
     page.keyboard.press("Escape")
     page.keyboard.press("l")
-    page.wait_for_selector("html:not([data-lecture])")
+    wait_for_mode(page, on=False)
     _check(page)
     page.goto(f"{server}/stories?lang={code}")
     page.wait_for_selector(".stories")

@@ -88,8 +88,15 @@ def test_dataflow(page: Page, server: str) -> None:
         question = parse_question(SCENARIO | {"bandwidth": f"{value:.12g}"})
         architecture, on = model(SCENARIO["model"]), question.machine()
         context = question.prompt + (question.output - 2) / 2
-        one = layer(main_layers(architecture), architecture, on, batch=question.batch,
-                    new_tokens=1, cached_tokens=context, absorbed=True)
+        one = layer(
+            main_layers(architecture),
+            architecture,
+            on,
+            batch=question.batch,
+            new_tokens=1,
+            cached_tokens=context,
+            absorbed=True,
+        )
         kernels = float(one.one_by_one(launch("stream").seconds).seconds) * 1e6
         drawn = figure_values(page, "flow")[0]["x"]
         assert drawn[0] == pytest.approx(kernels, rel=5e-3)
@@ -109,6 +116,4 @@ def test_batching(page: Page, server: str) -> None:
                 continue
             user = 1 / answer["tpot_s"]
             assert dot["x"][0] == pytest.approx(user, rel=1e-4)
-            assert dot["y"][0] == pytest.approx(
-                user * answer["batch"] / answer["tp"], rel=1e-4
-            )
+            assert dot["y"][0] == pytest.approx(user * answer["batch"] / answer["tp"], rel=1e-4)

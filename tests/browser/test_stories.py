@@ -12,7 +12,7 @@ from pages.menu import VIEWS
 from pages.shared.language import LANGUAGES, words
 from pages.shared.stories import stories
 from pages.shared.story_numbers import written
-from tests.browser.lecture_page import HALL, wait_for_step
+from tests.browser.lecture_page import HALL, wait_for_mode, wait_for_step
 from tests.browser.player_page import READY, slide_input, table_of, value_at, wait_for_rest
 
 
@@ -61,7 +61,7 @@ def test_story_is_walked_by_keyboard(
         check_step(page, slug, number, code)
         if number == 2:
             page.keyboard.press("l")
-            page.wait_for_selector("html[data-lecture]")
+            wait_for_mode(page, on=True)
         if number < last:
             page.keyboard.press("ArrowRight")
     assert "lecture=1" in page.url
@@ -71,7 +71,7 @@ def test_story_is_walked_by_keyboard(
     page.keyboard.press("ArrowLeft")
     check_step(page, slug, last - 1, code)
     page.keyboard.press("l")
-    page.wait_for_selector("html:not([data-lecture])")
+    wait_for_mode(page, on=False)
     assert "lecture" not in page.url
     check_step(page, slug, last - 1, code)
 
@@ -85,7 +85,7 @@ def test_step_as_a_link_in_another_browser(new_page: Callable[..., Page], server
     second = new_page(**HALL)
     second.goto(first.url)
     check_step(second, "first-token", 4, "it")
-    second.wait_for_selector("html[data-lecture]")
+    wait_for_mode(second, on=True)
     shown = [page.locator(".player-readouts").inner_text() for page in (first, second)]
     assert shown[0] == shown[1]
 
