@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.shared.glossary import for_browser
 from pages.shared.language import Words
-from pages.shared.links import is_newer
 from pages.shared.lecture import lecture_script, story_panel
+from pages.shared.links import is_newer
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
 from pages.shared.player.view import View
