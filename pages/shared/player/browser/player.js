@@ -150,7 +150,7 @@ class Player {
     this.follow = true;
     const names = new Set([...Object.keys(query ?? {}), ...Object.keys(this.query)]);
     const moved = [...names].filter((name) => query?.[name] !== this.query[name]);
-    if (!query || !moved.length || !moved.every((name) => this.page.sliders.has(name))) return;
+    if (!query || !moved.every((name) => this.page.sliders.has(name))) return;
     this.released = "several";
     this.goTo(query);
   }
