@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pages.shared.answers import ANSWERS
 from pages.shared.language import Words, language_code, words
 from pages.shared.player.view import House, View
 from pages.shared.points import points_from
@@ -21,6 +22,7 @@ def house(views: Iterable[View]) -> House:
         stops=slider_stops,
         dense_stops=dense_stops,
         points=points_from,
+        answers=ANSWERS,
     )
 
 

@@ -17,7 +17,7 @@ PAGES = dict(
         " batching=/batching hardware=/hardware dataflow=/dataflow metrics=/metrics",
     ).split()
 )
-READY = ".player[data-ready][data-tables]"
+READY = ".player[data-ready][data-tables][data-extras]"
 SETTLE_MS = 250  # longer than the player waits before it takes things to be at rest
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 
 from tests.browser.player_page import (
     PAGES,
+    READY,
     differences,
     drawn_outlines,
     figure_values,
@@ -104,9 +105,10 @@ def test_dragging_sends_nothing_and_release_asks_for_one_table(roofline: Page) -
     assert frames == []
     roofline.mouse.up()
     wait_for_table(roofline, before)
-    asked = [urlsplit(url).path for url in requests]
-    assert [path for path in asked if "favicon" not in path] == ["/table/roofline"]
     roofline.wait_for_timeout(1000)
+    asked = [urlsplit(url).path for url in requests]
+    asked = [path for path in asked if "favicon" not in path]
+    assert asked == ["/table/roofline", "/answer/change"]  # the figures first, then why
     assert len(frames) == 1  # Python is told, once
 
 
@@ -118,7 +120,7 @@ def test_release_rewrites_the_address_and_survives_a_reload(roofline: Page) -> N
     assert parse_qs(urlsplit(roofline.url).query)[name] == [table["sliders"][name]["urls"][4]]
     roofline.wait_for_timeout(1500)
     roofline.reload()
-    roofline.wait_for_selector(".player[data-ready][data-tables]")
+    roofline.wait_for_selector(READY)
     assert place(roofline, name) == 4
     assert differences(roofline, table_of(roofline), name, 4) == []
 

@@ -26,6 +26,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from pages.shared.player.answers import AnswerStore
 from pages.shared.player.sockets import answer_at_once
 from pages.shared.player.table import build_table
 from pages.shared.player.view import House
@@ -33,10 +34,8 @@ from pages.shared.player.view import House
 BROWSER_FILES = Path(__file__).parent / "browser"
 FOREVER = "public, max-age=31536000, immutable"
 TABLES_KEPT = 512
-LATER = frozenset(
-    {"loader.js", "share.js", "state.js", "take_away.js", "handout.js", "lecture.js"}
-)
-"""Scripts that a page does not need to show its figures: fetched when they are asked for."""
+EARLY_MODULES = {"player.js", "page.js", "figure.js", "table.js", "trace.js"}
+"""What the first figure needs; everything else waits until it stands."""
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 _log = logging.getLogger(__name__)
@@ -55,10 +54,12 @@ def player_routes(house: House, *, base_path: str | None = None) -> list[Route]:
     """
     prefix = server_prefix(base_path)
     tables = TableStore(house)
+    answers = AnswerStore(house.answers, tables.lane)
     # What the first visitor will ask for takes a moment: have it done before.
     threading.Thread(target=_prepare, args=(tables,), daemon=True).start()
     return [
         Route(f"{prefix}/table/{{page}}", tables.respond),
+        Route(f"{prefix}/answer/{{name}}", answers.respond),
         Route(f"{prefix}/player/{{version}}/{{name}}", _browser_file),
         Route(f"{prefix}/vendor/{{name}}", _vendor_file),
         *(
@@ -111,12 +112,12 @@ class TableStore:
         self._house = house
         self._compressed = functools.lru_cache(maxsize=TABLES_KEPT)(self._compute)
         # One after another: side by side, threads of one interpreter only get in each other's way.
-        self._lane = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tables")
+        self.lane = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tables")
 
     async def respond(self, request: Request) -> Response:
         """Answer ``GET /table/<page>?<scenario>[&play=<slider>]``."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._lane, self._answer, request)
+        return await loop.run_in_executor(self.lane, self._answer, request)
 
     def _answer(self, request: Request) -> Response:
         page = request.path_params["page"]
@@ -241,7 +242,7 @@ def _module_links() -> bytes:
     links = [
         f"<{base}/{path.name}>; rel=modulepreload"
         for path in _browser_files()
-        if path.suffix == ".js" and path.name not in LATER
+        if path.name in EARLY_MODULES
     ]
     return ", ".join([*links, f"<{base}/player.css>; rel=preload; as=style"]).encode()
 

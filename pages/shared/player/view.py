@@ -8,7 +8,7 @@ every slider stop in one vectorised call; they travel as a table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -210,6 +210,8 @@ class House:
     points : callable
         ``points(scenario, arrays) -> points``: the scenario with every slider's option as an array
         of one length; options not among ``arrays`` are repeated.
+    answers : mapping of str to callable
+        ``answer(asked) -> dict``: what the player asks for once in a while, by route name.
     """
 
     views: Mapping[str, View]
@@ -218,3 +220,6 @@ class House:
     stops: Callable[[str, Any, Any], Any]
     dense_stops: Callable[[str, Any, Any], Any]
     points: Callable[[Any, Mapping[str, np.ndarray]], Any]
+    answers: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = field(
+        default_factory=dict
+    )

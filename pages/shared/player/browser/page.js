@@ -78,6 +78,7 @@ export class Page {
     this.spoken.setAttribute("aria-live", "polite");
     this.status = make("p", "player-status", this.root);
     this.status.setAttribute("role", "status");
+    this.tools = make("div", "player-tools", this.root); // its place is kept; extras fill it
     if (more) this.root.append(more);
 
     const watch = new IntersectionObserver((entries) => {
@@ -215,14 +216,14 @@ class SliderField {
   }
 }
 
-function make(tag, className, parent) {
+export function make(tag, className, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
   parent?.append(element);
   return element;
 }
 
-function button(parent, text, className) {
+export function button(parent, text, className) {
   const element = make("button", className, parent);
   element.type = "button";
   element.textContent = text;

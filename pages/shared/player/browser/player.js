@@ -78,9 +78,26 @@ class Player {
       }
       this.page.root.dataset.ready = "true";
       this.restLater();
+      this.loadExtras();
     } catch {
       this.page.say(this.description.words.failed);
     }
+  }
+
+  /** What the first figure does not need comes after it. */
+  async loadExtras() {
+    await new Promise((idle) => (window.requestIdleCallback ?? setTimeout)(idle));
+    try {
+      const { attach } = await import("./extras.js");
+      if (!this.listening.signal.aborted) attach(this);
+    } catch (error) {
+      console.warn("extras", error); // the page does without
+    }
+  }
+
+  /** Tell the extras what happened: "table", after a new one has been drawn. */
+  tell(what) {
+    this.page.root.dispatchEvent(new CustomEvent(`player-${what}`));
   }
 
   // -------------------------------------------------------------- what Streamlit says
@@ -208,6 +225,7 @@ class Player {
     if (this.tables) this.rewriteUrl();
     this.tables = (this.tables ?? 0) + 1;
     this.page.root.dataset.tables = this.tables; // for tests and benchmarks to wait on
+    this.tell("table");
   }
 
   /** The sliders' values as they stand in the URL; empty for the default. */

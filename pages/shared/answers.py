@@ -1,0 +1,41 @@
+"""What the player asks for once in a while, beside its tables: answers in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pages.shared.change_words import what_changed
+from pages.shared.language import Words, language_code, words
+from pages.shared.scenario import Scenario
+
+
+def change_answer(asked: Mapping[str, str]) -> dict[str, Any]:
+    """Say what changed from one scenario to another.
+
+    Parameters
+    ----------
+    asked : mapping
+        ``before`` and ``after``: each a query of its own; ``lang``.
+
+    Examples
+    --------
+    >>> change_answer({"before": "batch=1", "after": "batch=1", "lang": "en"})
+    {'text': ''}
+    """
+    before, after = (_scenario(asked.get(name, "")) for name in ("before", "after"))
+    return {"text": what_changed(before, after, _words(asked))}
+
+
+def _scenario(text: str) -> Scenario:
+    """Read a scenario from a query; what cannot be used is replaced, as in a link."""
+    return Scenario.from_query(dict(parse_qsl(text)))[0]
+
+
+def _words(asked: Mapping[str, str]) -> Words:
+    return words(language_code([asked.get("lang")]))
+
+
+ANSWERS = {"change": change_answer}
+"""What can be asked for, by the name of its route."""
