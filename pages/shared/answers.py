@@ -7,8 +7,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from pages.shared.change_words import what_changed
+from pages.shared.compare_words import comparison, pinned_words
 from pages.shared.language import Words, language_code, words
+from pages.shared.pin import pin_text, pinned
 from pages.shared.scenario import Scenario
+from physics.errors import InputError
 
 
 def change_answer(asked: Mapping[str, str]) -> dict[str, Any]:
@@ -28,6 +31,38 @@ def change_answer(asked: Mapping[str, str]) -> dict[str, Any]:
     return {"text": what_changed(before, after, _words(asked))}
 
 
+def compare_answer(asked: Mapping[str, str]) -> dict[str, Any]:
+    """Put a pinned scenario and the present one side by side.
+
+    Parameters
+    ----------
+    asked : mapping
+        ``pin``: a pinned scenario; ``now``: a query; ``lang``.
+
+    Returns
+    -------
+    dict
+        ``pin``, as it should stand in the URL, ``query``, its options, ``legend``, what is pinned
+        in a few words, and ``table``, HTML.
+
+    Examples
+    --------
+    >>> answer = compare_answer({"pin": "batch=1", "now": "batch=8", "lang": "en"})
+    >>> answer["pin"], answer["query"], answer["legend"]
+    ('default', {}, 'Batch 1\\xa0sequence')
+    """
+    scenario, _ = pinned(asked.get("pin", ""))
+    if scenario is None:
+        raise InputError("pin", "must be the query of a scenario")
+    now, spoken = _scenario(asked.get("now", "")), _words(asked)
+    return {
+        "pin": pin_text(scenario),
+        "query": scenario.query(),
+        "legend": pinned_words(scenario, now, spoken),
+        "table": comparison(scenario, now, spoken),
+    }
+
+
 def _scenario(text: str) -> Scenario:
     """Read a scenario from a query; what cannot be used is replaced, as in a link."""
     return Scenario.from_query(dict(parse_qsl(text)))[0]
@@ -37,5 +72,5 @@ def _words(asked: Mapping[str, str]) -> Words:
     return words(language_code([asked.get("lang")]))
 
 
-ANSWERS = {"change": change_answer}
+ANSWERS = {"change": change_answer, "compare": compare_answer}
 """What can be asked for, by the name of its route."""

@@ -25,7 +25,7 @@ class Notice:
         What was given, shortened and without control characters.
     used : str or None
         What is used in its place, as it would stand in the URL. None: the parameter is unknown
-        and is left out.
+        and is left out; UNSET: it is known, and nothing can be used in its place.
     """
 
     name: str

@@ -30,6 +30,10 @@ def player_words(words: Words) -> dict[str, str]:
         "svg": words("share.svg"),
         "html": words("share.html"),
         "csv": words("share.csv"),
+        **{
+            f"compare_{name}": words(f"compare.{name}")
+            for name in ("title", "pin", "pin_again", "pin_help", "swap", "unpin", "legend")
+        },
     }
 
 

@@ -38,6 +38,8 @@ OTHER_PARAMETERS = frozenset(
         "v",
         "theme",
         "time",
+        "pin",
+        "guess",
     }
 )
 

@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared.language import LANGUAGES, Words, language_code, words
 from pages.shared.links import read_link
 from pages.shared.notices import Notice, shortened
+from pages.shared.pin import PIN, read_pin
 from pages.shared.scenario import OTHER_PARAMETERS, Scenario
 from pages.shared.stories import Story, told_in
 
@@ -88,8 +89,12 @@ class Session:
         self.tell(query)
 
     def keep(self, query: Mapping[str, str]) -> None:
-        """Take what is neither scenario nor language, such as lecture mode, which a key changes."""
-        self.kept = {name: query[name] for name in sorted(_KEPT & set(query))}
+        """Take what is neither scenario nor language: lecture mode, a pinned scenario."""
+        self.kept = {name: query[name] for name in sorted(_KEPT & set(query)) if query[name]}
+        if PIN in self.kept:
+            text, notices = read_pin(self.kept.pop(PIN))
+            self.notices += notices
+            self.kept |= {PIN: text} if text else {}
 
     def tell(self, query: Mapping[str, str]) -> None:
         """Open the story that a query names, at its step; one that does not exist is said."""
@@ -145,7 +150,8 @@ def open_session() -> Session:
 def store_values(values: Mapping[str, str]) -> None:
     """Put values of options, as they stand in a URL, into the session and the URL.
 
-    An empty value stands for the default. A value that cannot be used is replaced by the nearest
+    The player reports the parameters that it keeps in the URL along with them. An empty value
+    stands for the default, or for none. A value that cannot be used is replaced by the nearest
     that can, and a notice is left.
     """
     session: Session = st.session_state[_KEY]
@@ -155,6 +161,7 @@ def store_values(values: Mapping[str, str]) -> None:
         # The custom figures belonged to the chip before.
         changed = {"bandwidth": "", "flops": ""} | changed
     session.scenario, session.notices = Scenario.from_query(session.scenario.query() | changed)
+    session.keep(session.kept | {name: changed[name] for name in _KEPT & set(changed)})
     session.language_in_url = True
     _write(session)
 

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 import logging
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +35,8 @@ from pages.shared.player.view import House
 BROWSER_FILES = Path(__file__).parent / "browser"
 FOREVER = "public, max-age=31536000, immutable"
 TABLES_KEPT = 512
-EARLY_MODULES = {"player.js", "page.js", "figure.js", "table.js", "trace.js"}
-"""What the first figure needs; everything else waits until it stands."""
+FIRST_MODULE = "player.js"
+_STATIC_IMPORT = re.compile(r'^(?:import|export) .*?from "\./([\w.-]+)";', re.MULTILINE | re.DOTALL)
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 _log = logging.getLogger(__name__)
@@ -242,9 +243,21 @@ def _module_links() -> bytes:
     links = [
         f"<{base}/{path.name}>; rel=modulepreload"
         for path in _browser_files()
-        if path.name in EARLY_MODULES
+        if path.name in _early_modules()
     ]
     return ", ".join([*links, f"<{base}/player.css>; rel=preload; as=style"]).encode()
+
+
+@functools.cache
+def _early_modules() -> frozenset[str]:
+    """Name the modules that the first figure needs; what they import later waits until then."""
+    found, waiting = set(), [FIRST_MODULE]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        text = (BROWSER_FILES / name).read_text(encoding="utf-8")
+        waiting += set(_STATIC_IMPORT.findall(text)) - found
+    return frozenset(found)
 
 
 def _browser_file(request: Request) -> Response:

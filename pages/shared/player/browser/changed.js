@@ -1,5 +1,6 @@
 // After a move, one sentence: what changed, and why. Python computes it and puts it in words.
 
+import { asText } from "./address.js";
 import { make } from "./page.js";
 
 export function changed(player, ask) {
@@ -18,9 +19,4 @@ export function changed(player, ask) {
     },
     { signal: player.listening.signal },
   );
-}
-
-/** A scenario as the query of a link, without the language. */
-export function asText({ lang, ...scenario }) {
-  return new URLSearchParams(scenario).toString();
 }

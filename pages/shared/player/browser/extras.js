@@ -1,10 +1,13 @@
-// What a page does without until its figures stand: what changed, and why.
+// What a page does without until its figures stand: what changed and why, comparing.
 
 import { changed } from "./changed.js";
+import { comparing } from "./pinned.js";
 
 /** Called once the figures of a player have been drawn. */
 export function attach(player) {
-  changed(player, asker(player));
+  const ask = asker(player);
+  changed(player, ask);
+  comparing(player, ask);
   player.page.root.dataset.extras = "true"; // for tests to wait on
 }
 

@@ -127,6 +127,15 @@ export class Figure {
     forgetTraces(this.node);
   }
 
+  /** Draw these traces on top, in place of those given before; no channel moves them. */
+  overlay(traces) {
+    const own = this.skeleton.data?.length ?? 0;
+    if (this.data.length === own && !traces.length) return;
+    this.data.splice(own, this.data.length, ...themed(structuredClone(traces), this.theme));
+    if (this.drawn) this.redraw();
+    else this.unsettled = true;
+  }
+
   /** Follow the size of the page. */
   resize() {
     const { clientWidth, clientHeight } = this.node;

@@ -15,6 +15,9 @@ const RETRY_MS = [1000, 3000, 10000];
 const DENSE_STOPS_PER_SECOND = 60; // at speed 1: a new one in each frame
 const CALM_STEP_MS = 500; // with reduced motion
 
+// Parameters of the URL that the extras set. Streamlit knows only what Python writes to the URL.
+const KEPT = ["pin", "guess"];
+
 const players = new WeakMap(); // the element given by Streamlit -> Player
 
 /** Called by Streamlit at first and whenever the data or the theme change. */
@@ -385,13 +388,21 @@ class Player {
     this.timers.report = setTimeout(() => this.report(), REPORT_MS);
   }
 
+  /** The extras have written to the URL: Python is told soon. */
+  kept() {
+    this.unreported = true;
+    this.reportLater();
+  }
+
   /** Tell Python the sliders' values. */
   report() {
     clearTimeout(this.timers.report);
     if (!this.unreported || !this.table) return;
     this.unreported = false;
     this.reports += 1;
-    this.component.setStateValue("values", { ...this.values(), report: this.reports });
+    const search = new URLSearchParams(location.search);
+    const kept = Object.fromEntries(KEPT.map((name) => [name, search.get(name) ?? ""]));
+    this.component.setStateValue("values", { ...this.values(), ...kept, report: this.reports });
   }
 
   // -------------------------------------------------------------- play
@@ -542,13 +553,18 @@ class Player {
   }
 
   resetAll() {
+    this.goElsewhere(this.description.reset_query);
+    this.unreported = true;
+    this.reportLater();
+  }
+
+  /** Stand at another scenario; its table is fetched. */
+  goElsewhere(query) {
     this.pause({ release: false });
     this.moving = null;
     this.released = "several";
-    this.query = { ...this.description.reset_query };
+    this.query = { ...query };
     this.goTo(this.query);
-    this.unreported = true;
-    this.reportLater();
   }
 
   // -------------------------------------------------------------- events
