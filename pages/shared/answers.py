@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 from pages.shared.change_words import what_changed
 from pages.shared.compare_words import comparison, pinned_words
+from pages.shared.guesses import QUESTIONS, question
 from pages.shared.language import Words, language_code, words
 from pages.shared.pin import pin_text, pinned
 from pages.shared.scenario import Scenario
@@ -63,6 +64,41 @@ def compare_answer(asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def guess_answer(asked: Mapping[str, str]) -> dict[str, Any]:
+    """Ask a page's question about the present scenario, with what is right and why.
+
+    Parameters
+    ----------
+    asked : mapping
+        ``page``, its name; ``now``: a query; ``lang``.
+
+    Returns
+    -------
+    dict
+        As `guesses.question` gives it, and for each choice ``verdict``, what to say to who
+        picked it, and ``shown``, what to say to who picked none.
+
+    Examples
+    --------
+    >>> answer = guess_answer({"page": "one-request", "now": "batch=1", "lang": "en"})
+    >>> answer["choices"][0]["verdict"]
+    'You said “reading takes longer”. The answer: writing takes longer.'
+    >>> answer["choices"][2]["verdict"]
+    'Right: writing takes longer.'
+    """
+    page = asked.get("page", "")
+    if page not in QUESTIONS:
+        raise InputError("page", f"must be one of {', '.join(QUESTIONS)}")
+    spoken = _words(asked)
+    answer = question(page, _scenario(asked.get("now", "")), spoken)
+    texts = {choice["name"]: choice["text"] for choice in answer["choices"]}
+    right = texts.get(answer["right"], "")
+    for choice in answer["choices"]:
+        key = "guess.right" if choice["name"] == answer["right"] else "guess.wrong"
+        choice["verdict"] = spoken(key, guess=choice["text"], answer=right)
+    return answer | {"shown": spoken("guess.shown", answer=right)}
+
+
 def _scenario(text: str) -> Scenario:
     """Read a scenario from a query; what cannot be used is replaced, as in a link."""
     return Scenario.from_query(dict(parse_qsl(text)))[0]
@@ -72,5 +108,5 @@ def _words(asked: Mapping[str, str]) -> Words:
     return words(language_code([asked.get("lang")]))
 
 
-ANSWERS = {"change": change_answer, "compare": compare_answer}
+ANSWERS = {"change": change_answer, "compare": compare_answer, "guess": guess_answer}
 """What can be asked for, by the name of its route."""

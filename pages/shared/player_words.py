@@ -34,6 +34,20 @@ def player_words(words: Words) -> dict[str, str]:
             f"compare_{name}": words(f"compare.{name}")
             for name in ("title", "pin", "pin_again", "pin_help", "swap", "unpin", "legend")
         },
+        **{
+            f"guess_{name}": words(f"guess.{name}")
+            for name in (
+                "first",
+                "first_help",
+                "label",
+                "show",
+                "stop",
+                "link",
+                "linked",
+                "close",
+                "none",
+            )
+        },
     }
 
 

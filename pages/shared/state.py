@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared.guesses import is_guess
 from pages.shared.language import LANGUAGES, Words, language_code, words
 from pages.shared.links import read_link
-from pages.shared.notices import Notice, shortened
+from pages.shared.notices import UNSET, Notice, shortened
 from pages.shared.pin import PIN, read_pin
 from pages.shared.scenario import OTHER_PARAMETERS, Scenario
 from pages.shared.stories import Story, told_in
@@ -95,6 +96,9 @@ class Session:
             text, notices = read_pin(self.kept.pop(PIN))
             self.notices += notices
             self.kept |= {PIN: text} if text else {}
+        if not is_guess(guess := self.kept.get("guess", "")) and guess:
+            del self.kept["guess"]
+            self.notices.append(Notice("guess", shortened(guess), UNSET))
 
     def tell(self, query: Mapping[str, str]) -> None:
         """Open the story that a query names, at its step; one that does not exist is said."""

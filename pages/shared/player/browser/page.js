@@ -1,5 +1,6 @@
 // Builds the player's part of the page, and sets its texts. Knows nothing of tables or Plotly.
 
+import { mustAsk } from "./guessing.js";
 import { Terms } from "./terms.js";
 
 export class Page {
@@ -9,6 +10,7 @@ export class Page {
     this.inView = new Set(); // sections that can be seen
     this.frame = make("div", "player-frame", parent); // narrow or wide by its own width
     this.root = make("div", "player", this.frame);
+    if (mustAsk(description.page)) this.root.dataset.guess = "asking";
     this.figures = new Map();
     this.sliders = new Map();
     this.terms = new Terms(this.frame, terms);

@@ -95,6 +95,7 @@ class Player {
       if (!this.listening.signal.aborted) attach(this);
     } catch (error) {
       console.warn("extras", error); // the page does without
+      delete this.page.root.dataset.guess;
     }
   }
 

@@ -1,0 +1,134 @@
+"""What is right is what physics says of the scenario, never what is written down."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages.menu import VIEWS
+from pages.shared import numbers
+from pages.shared.answers import ANSWERS
+from pages.shared.frame import has_player
+from pages.shared.guesses import QUESTIONS, is_guess, question
+from pages.shared.language import LANGUAGES, words
+from pages.shared.scenario import Scenario
+from physics.predict import parse_question, predict
+from tests.pages.strategies import scenarios
+from tests.pages.test_app import html_of, open_page, query_of
+
+EN = words("en")
+PLAYED = [view.name for view in VIEWS if has_player(view)]
+
+
+def right(page: str, **query: object) -> str:
+    return question(page, Scenario(**query), EN)["right"]
+
+
+def answer(**query: object) -> dict:
+    return predict(parse_question({name: str(value) for name, value in query.items()}))
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_every_page_with_a_player_asks(name):
+    assert question(name, Scenario(), EN)["right"] in QUESTIONS[name].choices
+
+
+@pytest.mark.parametrize(
+    ("page", "scenarios_and_answers"),
+    [
+        ("one-request", [({}, "writing"), ({"prompt": 100_000, "output": 16}, "reading")]),
+        ("roofline", [({}, "least"), ({"batch": 16}, "little"), ({"batch": 200}, "some")]),
+        ("kv-cache", [({}, "long"), ({"model": "llama-2-7b"}, "medium")]),
+        ("decode-shift", [({}, "large"), ({"flops": 50}, "small")]),
+        ("batching", [({}, "somewhat"), ({"prompt": 16}, "hardly"), ({"prompt": 8192}, "much")]),
+        ("hardware", [({}, "second"), ({"versus": "a100-sxm-80gb"}, "first")]),
+        ("dataflow", [({}, "much"), ({"bandwidth": 20_000}, "some"), ({"bandwidth": 300}, "most")]),
+        ("metrics", [({}, "ttft"), ({"prompt": 8}, "equal")]),
+    ],
+)  # fmt: skip
+def test_the_right_choice_moves_with_the_scenario(page, scenarios_and_answers):
+    for query, expected in scenarios_and_answers:
+        assert right(page, **query) == expected, query
+
+
+@pytest.mark.parametrize("query", [{}, {"batch": 100}, {"prompt": 65_536, "output": 32}], ids=str)
+def test_the_answers_agree_with_the_command(query):
+    said = answer(**query)
+    share = said["decode"]["mfu"]
+    bounds = {"least": (0, 0.01), "little": (0.01, 0.1), "some": (0.1, 0.5), "most": (0.5, 1)}
+    low, high = bounds[right("roofline", **query)]
+    assert low <= share < high
+    ratio = (said["e2e_s"] - said["ttft_s"]) / said["ttft_s"]
+    expected = "writing" if ratio > 1.5 else "reading" if ratio < 1 / 1.5 else "equal"
+    assert right("one-request", **query) == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_explanation_says_the_numbers_of_physics(language):
+    spoken = words(language)
+    said, other = answer(), answer(chip="h20")
+    why = question("hardware", Scenario(), spoken)["why"]
+    for result in (said, other):
+        for name in ("ttft_s", "tpot_s"):
+            assert numbers.seconds(result[name], spoken) in why
+    why = question("roofline", Scenario(), spoken)["why"]
+    assert numbers.percent(said["decode"]["mfu"], spoken, digits=2) in why
+    assert numbers.flop_per_byte(said["ridge_flop_per_byte"], spoken) in why
+    many = answer(batch=32)
+    why = question("batching", Scenario(), spoken)["why"]
+    for result in (said, many):
+        assert numbers.seconds(result["tpot_s"], spoken) in why
+        assert numbers.bytes_decimal(result["decode"]["kv_bytes"], spoken) in why
+
+
+def test_a_cache_as_heavy_as_the_weights():
+    """By hand: 16.06 GB ÷ 131,072 B a token."""
+    weights = answer()["weight_bytes"]
+    tokens = int(float(f"{weights / 131_072:.3g}"))
+    why = question("kv-cache", Scenario(), EN)["why"]
+    assert numbers.tokens(tokens, EN) in why
+
+
+@pytest.mark.parametrize("page", ["one-request", "roofline", "hardware", "dataflow", "metrics"])
+def test_what_does_not_fit_asks_nothing(page):
+    assert question(page, Scenario(batch=5000), EN) == {
+        "question": "", "choices": [], "right": "", "why": "",
+    }  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(QUESTIONS)), scenarios, st.sampled_from(list(LANGUAGES)))
+def test_no_scenario_breaks_a_question(page, scenario, language):
+    asked = question(page, scenario, words(language))
+    texts = [asked["question"], asked["why"], *(choice["text"] for choice in asked["choices"])]
+    assert not re.search(r"\{|\}|\bnan\b|\binf\b|None|—", " ".join(texts))
+    if asked["question"]:
+        assert asked["right"] in QUESTIONS[page].choices
+        assert len({choice["text"] for choice in asked["choices"]}) == len(asked["choices"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", QUESTIONS)
+def test_one_choice_is_told_it_is_right(page, language):
+    given = ANSWERS["guess"]({"page": page, "now": "", "lang": language})
+    told = words(language)("guess.right", answer="").split(":")[0]
+    verdicts = {choice["name"]: choice["verdict"] for choice in given["choices"]}
+    assert [name for name, text in verdicts.items() if text.startswith(told)] == [given["right"]]
+
+
+def test_no_page_no_question():
+    with pytest.raises(ValueError, match="page"):
+        ANSWERS["guess"]({"page": "nowhere", "now": "", "lang": "en"})
+
+
+def test_an_answer_in_a_link_is_kept_and_another_is_said_to_be_none():
+    assert is_guess("roofline.least")
+    assert query_of(open_page("roofline", guess="roofline.least", lang="en"))["guess"] == (
+        "roofline.least"
+    )
+    app = open_page("roofline", guess="roofline.wrong", lang="en")
+    assert "guess" not in query_of(app)
+    assert "guess = “roofline.wrong”, which cannot be used" in html_of(app)
