@@ -126,11 +126,16 @@ class Hardware:
         write = _write(case, runners, words)
         own, other = case.chip, runners[1].chip
         lines, load = _lines(case)
-        misfits = case.misfit(words)
+        misfits, short = case.misfit(words), case.short_misfit(words)
         mine: Answer = runners[0].answer
         shares = [
-            np.where(case.fits, work.elasticities(), np.nan) for work in (mine.prefill, mine.decode)
+            np.where(some, work.elasticities(), np.nan)
+            for work, some in ((mine.prefill, case.fits), (mine.decode, _decodes(case)))
         ]
+
+        def told(key: str) -> list[str]:
+            return _told(case, key, write, words)
+
         lanes = _lanes(runners, points.output, _lane_texts(runners, write, words))
         return {
             **chip_map.columns(
@@ -144,20 +149,29 @@ class Hardware:
                 _map_texts(words),
             ),
             **race.columns(*shares, _share_texts(shares, words), lanes),
-            "t/ttft": or_misfit(
-                words.each("hardware.ttft_readout", write), case.short_misfit(words)
-            ),
+            "t/ttft": or_misfit(words.each("hardware.ttft_readout", write), short),
             "t/tpot": or_misfit(
-                words.each("hardware.tpot_readout", write), case.short_misfit(words)
+                pick(
+                    points.output > 1,
+                    words.each("hardware.tpot_readout", write),
+                    [words("hardware.no_step")] * len(points),
+                ),
+                short,
             ),
-            "t/e2e": or_misfit(words.each("hardware.e2e_readout", write), case.short_misfit(words)),
-            "t/sentence": or_misfit(words.each("hardware.sentence", write), misfits),
+            "t/e2e": or_misfit(words.each("hardware.e2e_readout", write), short),
+            "t/sentence": or_misfit(told("sentence"), misfits),
             "t/measured": Same(measured_html(words)),
-            "t/formula": or_misfit(words.each("hardware.formula", write), misfits),
-            "t/honest": words.each("hardware.honest", write),
-            "t/takeaway": or_misfit(words.each("hardware.takeaway", write), misfits),
-            "t/alt_chip_map": words.each("hardware.alt_map", write),
-            "t/alt_race": words.each("hardware.alt_race", write),
+            "t/formula": or_misfit(told("formula"), misfits),
+            "t/honest": _honest(case, write, words),
+            "t/takeaway": or_misfit(told("takeaway"), misfits),
+            "t/alt_chip_map": or_misfit(
+                pick(points.output > 1, words.each("hardware.alt_map", write), told("sentence")),
+                short,
+            ),
+            "t/alt_race": or_misfit(
+                pick(points.output > 1, words.each("hardware.alt_race", write), write["race"]),
+                short,
+            ),
             **{channel: Same(text) for channel, text in measured_alts(words).items()},
         }
 
@@ -188,6 +202,30 @@ class Hardware:
 
 
 VIEW = Hardware()
+
+
+def _decodes(case: Case) -> np.ndarray:
+    """Say where there is a decode step: the point fits, and its answer has more than one token."""
+    return case.fits & (case.points.output > 1)
+
+
+def _told(case: Case, key: str, write: dict[str, list[str]], words: Words) -> list[str]:
+    """Return a text of the page; another one where an answer of one token has no decode."""
+    return pick(
+        case.points.output > 1,
+        words.each(f"hardware.{key}", write),
+        words.each(f"hardware.{key}_single", write),
+    )
+
+
+def _honest(case: Case, write: dict[str, list[str]], words: Words) -> list[str]:
+    shares = _told(case, "honest_shares", write, words)
+    lines = [
+        words.each("hardware.honest_corners", write),
+        pick(case.fits, shares, [""] * len(case.points)),
+        words.each("hardware.honest_lines", write),
+    ]
+    return [" ".join(filter(None, row)) for row in zip(*lines, strict=True)]
 
 
 def _map_texts(words: Words) -> chip_map.Texts:
@@ -450,12 +488,18 @@ def _race_sentences(
         ),
     }
     single = case.points.output <= 1
-    ended = words.each("hardware.race_ends", said)
+    ended = pick(
+        behind >= 1,
+        words.each("hardware.race_ends", said),
+        words.each("hardware.race_reading", said),
+    )
     turned = words.each("hardware.race_turns", said)
     sentences = pick(
         np.isfinite(overtaken) & ~single,
         turned,
         pick(single, words.each("hardware.race_single", said), ended),
     )
+    tie = np.isclose(*ends, rtol=1e-9, atol=0)
+    sentences = pick(tie, words.each("hardware.race_tie", said), sentences)
     unheld = words.each("hardware.race_unheld", said)
     return pick(both, sentences, unheld)

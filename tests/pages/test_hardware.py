@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pages.hardware import VIEW
+from pages.shared import numbers
 from pages.shared.figures import chip_map, race
 from pages.shared.house import house
 from pages.shared.language import words
@@ -229,12 +230,38 @@ def test_what_does_not_fit_has_no_times():
     assert at_rest(table, "f/race/4/x")[0] == 0
     assert at_rest(table, "f/race/0/x") == [None, None]
     assert not re.search(r"\d (ms|s)\b", plain(at_rest(table, "f/race/8/text")[0]))
+    for slot in ("honest", "alt_chip_map", "alt_race"):
+        assert "—" not in at_rest(table, f"t/{slot}")
+
+
+@pytest.mark.parametrize("output", ["1", "256"])
+def test_a_chip_against_itself_is_a_dead_heat(output):
+    query = {"versus": "h100-sxm", "output": output}
+    ends = numbers.seconds(own({"output": output})["e2e_s"], EN)
+    assert f"after <b>{ends}</b>: a dead heat" in at_rest(table_of(query), "t/sentence")
+    moved = at_rest(table_of(query | {"bandwidth": "4000", "flops": "1200"}), "t/sentence")
+    assert "dead heat" not in moved
+
+
+def test_a_chip_that_has_no_token_yet_is_still_reading():
+    """At 131,072 tokens the H20 reads longer than the H100 takes for everything."""
+    query = {"prompt": "131072"}
+    assert own(query)["e2e_s"] < own(query | {"chip": "h20"})["ttft_s"]
+    assert "H20 is still reading the prompt" in plain(at_rest(table_of(query), "t/sentence"))
 
 
 def test_a_single_token_has_no_tpot():
     table = table_of({"output": "1"})
     assert at_rest(table, "t/tpot").startswith("—")
-    assert "single token" in at_rest(table, "t/sentence")
+    for slot in ("sentence", "takeaway", "alt_chip_map"):
+        text = plain(at_rest(table, f"t/{slot}"))
+        assert "single token" in text or "one token" in text
+        assert "decode step" not in text
+        assert "—" not in text
+    assert "no TPOT" in at_rest(table, "t/formula")
+    assert "of the TPOT" not in at_rest(table, "t/honest")
+    # The bars of the elasticities: TTFT's is there, TPOT's is not.
+    assert [value is None for value in at_rest(table, "f/race/0/x")] == [False, True]
 
 
 def test_panels_say_the_r_squared_of_their_dots():
