@@ -151,9 +151,17 @@ class Batching:
             ),
             "t/honest": _honest(found, write, words),
             "t/takeaway": pick(found.some_fit, words.each("batching.takeaway", write), misfits),
-            "t/alt_pareto": words.each("batching.alt_pareto", write),
-            "t/alt_step_time": words.each("batching.alt_step_time", write),
-            "t/alt_use_of_peaks": words.each("batching.alt_use_of_peaks", write),
+            **{
+                f"t/alt_{figure}": or_misfit(
+                    pick(
+                        single,
+                        [words("batching.single")] * len(points),
+                        words.each(f"batching.alt_{figure}", write),
+                    ),
+                    short,
+                )
+                for figure in ("pareto", "step_time", "use_of_peaks")
+            },
             **_costs(found, write, words),
         }
 
@@ -233,13 +241,22 @@ def _honest(found: BatchSweep, write: dict[str, list[str]], words: Words) -> lis
     lines = [
         pick(found.some_fit, words.each("batching.honest_free", write), none),
         words.each("batching.honest_kv", write),
-        words.each("batching.honest_experts", write) if case.architecture.experts else none,
+        _experts(found, write, words) if case.architecture.experts else none,
         pick(found.some_fit, words.each("batching.honest_wall", write), none),
         pick(told, words.each("batching.honest_prefill", write), none),
         pick(told & (case.points.batch > 1), words.each("batching.honest_concurrent", write), none),
         pick(np.isfinite(found.crossing), words.each("batching.honest_compute", write), none),
     ]
     return [" ".join(filter(None, row)) for row in zip(*lines, strict=True)]
+
+
+def _experts(found: BatchSweep, write: dict[str, list[str]], words: Words) -> list[str]:
+    """Say that a batch touches more experts than one sequence does."""
+    return pick(
+        found.case.points.batch > 1,
+        words.each("batching.honest_experts", write),
+        words.each("batching.honest_experts_alone", write),
+    )
 
 
 def _costs(found: BatchSweep, write: dict[str, list[str]], words: Words) -> dict[str, Column]:
@@ -368,11 +385,14 @@ def _write(found: BatchSweep, words: Words) -> dict[str, list[str]]:
             words.each(f"batching.{name}", write),
             [words(f"batching.{name}_none")] * count,
         )
-    write["shares"] = pick(
-        parts["compute"] > parts["weights"],
-        words.each("batching.shares_compute", write),
-        words.each("batching.shares_weights", write),
-    )
+    # What a step spends most on, besides the caches: in a typical machine often its launches.
+    others = [part for part in PARTS if part != "kv_cache"]
+    largest = np.argmax([parts[part] for part in others], axis=0).tolist()
+    write["largest"] = [words(f"batching.part_{others[index]}") for index in largest]
+    write["largest_share"] = [
+        write[f"{others[index]}_share"][point] for point, index in enumerate(largest)
+    ]
+    write["shares"] = words.each("batching.shares", write)
     write["stage"] = _stages(found, write, words)
     write["knee_text"] = pick(
         found.knee.batch <= room,

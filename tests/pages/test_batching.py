@@ -177,8 +177,8 @@ def test_energy_is_said_only_of_a_chip_whose_power_a_source_states():
     [
         (1, "Up to batch 6 that costs nobody"),
         (4, "This is nearly free: up to batch 6"),
-        (32, "from batch 53 on KV traffic rules"),
-        (96, "Past batch 53 KV traffic rules"),
+        (32, "from batch 53 on KV traffic outweighs the weights"),
+        (96, "Past batch 53 KV traffic outweighs the weights"),
     ],
 )
 def test_the_sentence_says_in_which_stretch_the_batch_stands(batch, said):
@@ -187,10 +187,41 @@ def test_the_sentence_says_in_which_stretch_the_batch_stands(batch, said):
 
 def test_the_sentence_names_what_rules_and_what_ends_first():
     short = {"prompt": "64", "output": "64", "batch": "512"}
-    assert "Past batch 322 arithmetic rules" in Shown(short).text("sentence")
+    assert "Past batch 322 arithmetic outweighs the weights" in Shown(short).text("sentence")
     few = {"model": "mixtral-8x7b", "tp": "2", "batch": "16"}
     assert "memory ends at batch 220, before anything" in Shown(few).text("sentence")
     assert "a second sequence already" in Shown({"prompt": "65536"}).text("sentence")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"batch": "32"},
+        {"prompt": "64", "output": "64", "batch": "512"},
+        {"model": "qwen3-4b", "tp": "8", "batch": "4", "efficiency": "typical"},
+    ],
+    ids=str,
+)
+def test_the_largest_share_of_the_step_is_named(query):
+    """Launches of a real engine can take more than weights and arithmetic together."""
+    shown = Shown(query)
+    parts = re.search(r"One step = (.*) = <b>", shown.text("formula")).group(1)
+    units = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
+    found = re.findall(r"([\d.]+) (µs|ms|s) ([^+]+?)(?: \+|$)", parts)
+    seconds = {name: float(number) * units[unit] for number, unit, name in found}
+    whole = sum(seconds.values())
+    others = {name: time for name, time in seconds.items() if name != "KV cache"}
+    largest = max(others, key=others.get)
+    said = re.search(r"Shares of the step: (\w+) ([\d.]+)%", shown.text("sentence"))
+    assert largest.startswith(said.group(1))
+    assert float(said.group(2)) == pytest.approx(100 * others[largest] / whole, abs=0.6)
+
+
+def test_one_sequence_alone_reads_no_more_experts_than_it_touches():
+    alone = Shown({"model": "mixtral-8x7b", "tp": "2"}).text("honest")
+    assert "every further sequence may touch others" in alone
+    assert "grow from" not in alone
+    assert "grow from" in Shown({"model": "mixtral-8x7b", "tp": "2", "batch": "2"}).text("honest")
 
 
 def test_experts_are_spoken_of_where_there_are_any():
@@ -211,6 +242,8 @@ def test_a_single_token_has_no_step_to_share():
     assert "nothing to batch" in shown.text("sentence")
     assert shown.trace("pareto", "you are here") == {"x": [None, None], "y": [None, None]}
     assert shown.trace("step_time", "you are here")["y"] == [None]
+    for figure in ("pareto", "step_time", "use_of_peaks"):
+        assert "nothing to batch" in shown.text(f"alt_{figure}")
 
 
 def test_what_does_not_fit_has_neither_curve_nor_dot():
