@@ -151,10 +151,8 @@ class Metrics:
                 _side_by_side([write[name] for name in _GAPS], case.fits & ~single),
             ),
             **{
-                f"t/{slot}": or_misfit(
-                    words.each(f"metrics.{slot}_readout", write), case.short_misfit(words)
-                )
-                for slot in ("ttft", "itl", "user", "system", "goodput")
+                f"t/{slot}": or_misfit(texts, case.short_misfit(words))
+                for slot, texts in _readouts(single, write, words).items()
             },
             "t/sentence": or_misfit(_sentences(seen, write, words), misfits),
             "t/takeaway": or_misfit(
@@ -166,8 +164,15 @@ class Metrics:
                 misfits,
             ),
             **{f"t/v_{name}": write[name] for name in _live_names(words)},
-            "t/alt_requests": words.each("metrics.alt", write),
-            "t/alt_gap_shares": words.each("metrics.alt_gaps", write),
+            "t/alt_requests": or_misfit(words.each("metrics.alt", write), case.short_misfit(words)),
+            "t/alt_gap_shares": or_misfit(
+                pick(
+                    single,
+                    words.each("metrics.sentence_single", write),
+                    words.each("metrics.alt_gaps", write),
+                ),
+                case.short_misfit(words),
+            ),
         }
 
     def timeline(self, scenario: Scenario, language: Words) -> Timeline:
@@ -340,6 +345,30 @@ def _live_names(words: Words) -> list[str]:
     return sorted({name for key in keys for name in words.placeholders(key)})
 
 
+def _readouts(
+    single: np.ndarray, write: dict[str, list[str]], words: Words
+) -> dict[str, list[str]]:
+    """Return the large numbers; an answer of a single token has no gap."""
+    told = {
+        slot: words.each(f"metrics.{slot}_readout", write)
+        for slot in ("ttft", "itl", "user", "system", "goodput")
+    }
+    no_gap = [words("metrics.no_gap")] * len(single)
+    alone = words.each("metrics.system_readout_single", write)
+    others = {"itl": no_gap, "user": no_gap, "system": alone}
+    return told | {slot: pick(single, text, told[slot]) for slot, text in others.items()}
+
+
+def _room_texts(seen: _Seen, write: dict[str, list[str]], words: Words) -> list[str]:
+    """Say how many of the requests memory holds at a time."""
+    some = pick(
+        seen.room < requests.COUNT,
+        words.each("metrics.room_some", write),
+        [words("metrics.room_all")] * len(seen.points),
+    )
+    return pick(seen.case.fits, some, [words("metrics.room_none")] * len(seen.points))
+
+
 def _sentences(seen: _Seen, write: dict[str, list[str]], words: Words) -> list[str]:
     return pick(
         seen.points.output == 1,
@@ -406,7 +435,7 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
     thought = seconds_until_token(ttft_seconds=c_ttft, tpot_seconds=c_tpot, token=THOUGHTS + 1)
     batch = numbers.number(points.batch.astype(int).tolist(), words)
     who = {"batch": batch}
-    return {
+    write = {
         "who": pick(
             points.batch > 1,
             words.each("metrics.groups", who),
@@ -471,3 +500,10 @@ def _write(seen: _Seen, words: Words) -> dict[str, list[str]]:
         "thoughts": [numbers.number(THOUGHTS, words)] * count,
         "thought": seconds(thought),
     }
+    write["room_text"] = _room_texts(seen, write, words)
+    write["stall_text"] = pick(
+        served.stalls,
+        words.each("metrics.stalls", write),
+        words.each("metrics.stalls_none", write),
+    )
+    return write

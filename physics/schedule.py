@@ -138,6 +138,12 @@ class Schedule:
         return self.tokens_per_second * (self.output + prompt) / self.output
 
     @property
+    def stalls(self) -> NDArray[np.bool_]:
+        """Where some request's prefill falls between two tokens of another, shape (points,)."""
+        begins = self.prefill_start[:, None]
+        return ((self.first_token <= begins) & (begins < self.finish)).any(axis=(0, 1))
+
+    @property
     def requests_per_second(self) -> Array:
         """Sequences completed over the whole time [1/s]."""
         return self.batch * len(self.arrival) / self.span_seconds

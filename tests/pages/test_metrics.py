@@ -156,12 +156,35 @@ def test_sliders_of_the_chip_leave_the_traffic_alone():
 
 def test_what_memory_does_not_hold_waits():
     table = table_of("metrics", {"batch": "100"})
-    room = int(here(table, "t/v_room"))
+    said_room = re.fullmatch(r"Memory holds (\d) of the five.*", here(table, "t/v_room_text"))
+    room = int(said_room.group(1))
     assert 1 <= room < requests.COUNT
     arrival, read = here(table, "f/requests/1/x"), here(table, "f/requests/2/x")
     finish = here(table, "f/requests/9/x")
     # The next one is read when the first is done.
     assert read[3 * room] >= finish[0] > arrival[room]
+
+
+def test_nobody_waits_where_memory_holds_all():
+    assert here(table_of("metrics", {}), "t/v_room_text") == "Memory holds all five at once."
+
+
+def test_a_stall_is_said_only_where_a_prefill_falls_into_an_answer():
+    assert "somebody else’s prefill stretches" in here(table_of("metrics", {}), "t/sentence")
+    table = table_of("metrics", {"batch": "200"})  # memory holds one group at a time
+    for slot in ("sentence", "takeaway"):
+        text = here(table, f"t/{slot}")
+        assert "no prefill falls into another’s answer" in text
+        assert f"no gap is longer than <b>{here(table, 't/v_longest')}</b>" in text
+
+
+@pytest.mark.parametrize("slot", ["itl", "user", "system"])
+def test_a_single_token_has_no_gap_and_no_speed(slot):
+    text = here(table_of("metrics", {"output": "1"}), f"t/{slot}")
+    assert text.endswith(
+        "first tokens only</small>" if slot == "system" else "no decode step</small>"
+    )
+    assert text.count("—") == (slot != "system")
 
 
 def test_the_clock_says_what_the_machine_does():
@@ -195,6 +218,6 @@ def test_what_does_not_fit_gets_no_time():
     table = table_of("metrics", {"model": "llama-3.1-70b"})
     for name in ("ttft", "tpot", "e2e", "system", "goodput", "met", "mfu", "thought"):
         assert here(table, f"t/v_{name}") == "—", name
-    assert here(table, "t/v_room") == "0"
+    assert here(table, "t/v_room_text") == "Memory does not hold even one of them."
     for trace in range(5):
         assert set(here(table, f"f/requests/{trace}/x")) == {None}

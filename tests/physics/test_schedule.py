@@ -190,3 +190,25 @@ def test_utilisation_is_work_over_what_the_chips_could_have_done():
     assert (found.mbu[decodes] > 0.9).all()
     assert (found.mfu[decodes] < 0.05).all()
     assert (found.output_rate[reads] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "most", "stalls"),
+    [
+        ([0.0, 0.5], np.inf, True),
+        ([0.0, 0.5], 1, False),  # the second waits until the first is done
+        ([0.0, 60.0], np.inf, False),  # the first is long gone
+        ([0.0, 0.0], np.inf, True),  # the second is read when the first has its first token
+    ],
+)
+def test_a_prefill_between_two_tokens_of_another_is_a_stall(arrivals, most, stalls):
+    found = served("llama-3.1-8b", H100, arrivals, [2048], 256, most=most)
+    assert found.stalls.tolist() == [stalls]
+    tokens, _ = step_by_step("llama-3.1-8b", H100, arrivals, 2048, 256, most=most)
+    longest = max(np.diff(each).max() for each in tokens)
+    one = float(prefill(model("llama-3.1-8b"), H100, batch=1, prompt=2048).seconds_sum)
+    assert (longest > one) == stalls
+
+
+def test_a_single_token_is_never_stalled():
+    assert not served("llama-3.1-8b", H100, [0.0, 0.0], [2048], 1).stalls.any()
