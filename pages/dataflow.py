@@ -152,7 +152,7 @@ class Dataflow:
             "t/tiers": tier_tables(flowing, words),
             "t/mechanism": Same(mechanism(words)),
             "t/honest": _honest(flowing, write, words),
-            "t/takeaway": or_misfit(words.each("dataflow.takeaway", write), misfits),
+            "t/takeaway": or_misfit(_takeaways(flowing, write, words), misfits),
             "t/alt_flow": or_misfit(words.each("dataflow.alt_flow", write), misfits),
             "t/alt_utilisation": or_misfit(words.each("dataflow.alt_utilisation", write), misfits),
             "t/alt_traffic": words.each("dataflow.alt_traffic", write),
@@ -308,6 +308,18 @@ def _honest(flowing: Flowing, write: dict[str, list[str]], words: Words) -> list
         flowing.case.fits,
         words.each("dataflow.honest", write),
         words.each("dataflow.honest_untimed", write),
+    )
+
+
+def _takeaways(flowing: Flowing, write: dict[str, list[str]], words: Words) -> list[str]:
+    """Say what is left when the gaps are gone: memory, or at large batches something else."""
+    streamed = flowing.lanes[LANES.index("streamed")]
+    memory = streamed.memory_seconds.sum(axis=0)
+    busiest = np.maximum(streamed.compute_seconds.sum(axis=0), streamed.link_seconds.sum(axis=0))
+    return pick(
+        memory >= busiest,
+        words.each("dataflow.takeaway", write),
+        words.each("dataflow.takeaway_not_memory", write),
     )
 
 

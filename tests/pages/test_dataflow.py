@@ -156,6 +156,19 @@ def test_table_stays_small(query):
     assert len(packed) < 60 * KB
 
 
+def test_faster_memory_is_praised_only_where_memory_binds():
+    slot, claim = "t/takeaway", "the rest takes faster memory"
+    table = table_of("dataflow", {})
+    assert claim in at(table, "batch", 0, slot)
+    table = table_of("dataflow", {"model": "gpt2", "prompt": "1", "output": "2", "batch": "4096"})
+    text = at(table, "batch", table["sliders"]["batch"]["index"], slot)
+    assert claim not in text
+    flowing = Flowing(points_from(scenario_of({"model": "gpt2", "batch": "4096", "prompt": "1",
+                                               "output": "2"}), {}))
+    streamed = flowing.step.seconds[3] / flowing.with_twice_the_bandwidth.seconds[3]
+    assert f"{streamed[0]:.2f}× as fast when streamed" in text
+
+
 def test_next_pages_exist():
     names = {view.name for view in VIEWS}
     assert set(VIEW.next) <= names
