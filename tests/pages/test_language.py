@@ -67,6 +67,27 @@ def test_same_placeholders_and_no_empty_text(key):
     }
 
 
+ARTICLE = re.compile(
+    r"\b(?:il|lo|i|gli|(?:de|a|da|ne|su)(?:l|llo|i|gli)|coi|col)\s(?:<b>|\*\*)?\{(\w+)\}"
+    r"|\w’(?:<b>)?\{(\w+)\}",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("key", sorted(texts("it")))
+def test_no_italian_article_stands_before_a_number(key):
+    """It would depend on the number: il 10%, l’8%, lo 0,1%; i 16, gli 11."""
+    assert [match.group() for text in texts("it")[key] for match in ARTICLE.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("il {share}", 1), ("degli <b>{memory}</b>", 1), ("l’{x}", 1), ("le {n}", 0), ("di {n}", 0)],
+)
+def test_articles_before_numbers_are_found(text, found):
+    assert len(ARTICLE.findall(text)) == found
+
+
 def test_no_key_is_missing():
     asked, _, _ = calls_and_literals()
     assert asked - set(texts("en")) == set()
