@@ -11,10 +11,14 @@ from typing import Any
 from pages.shared import numbers
 from pages.shared.language import Words
 from pages.shared.scenario import Scenario
+from pages.shared.services import GIGABYTE, Question, simulated
 from physics.catalogue import models
 from physics.chips import chip
 from physics.options import OPTIONS
-from physics.predict import Question, predict
+from physics.predict import Question as Asked
+from physics.predict import predict
+from physics.serving.contest import standing
+from physics.serving.design import KINDS
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Number:
     write : callable
         ``write(value, words) -> str``.
     value : tuple of str or None
-        The way to the value in the answer; None: the text is the scenario's, no quantity.
+        The way to the value in the answer; None: the text is the scenario's, no quantity. A way
+        that begins with "service" leads through a simulated service instead.
     """
 
     write: Callable[..., str]
@@ -92,8 +97,17 @@ NUMBERS: Mapping[str, Number] = {
             ("memory_time", "memory_seconds", numbers.seconds),
         )
     },
+    "rate": Number(numbers.requests_per_second, ("service", "rate")),
+    "link": Number(_trimmed(numbers.bytes_per_second), ("service", "link")),
+    "sent_time": Number(numbers.seconds, ("service", "sent")),
+    **{
+        f"{kind}_{name}": Number(numbers.seconds, ("service", kind, name))
+        for kind in KINDS
+        for name in ("ttft", "itl")
+    },
 }
-"""By name. Values are SI; `physics.predict` says what each means."""
+"""By name. Values are SI; `physics.predict` says what each means. Those of a service are what all
+but one in a hundred of its requests, or of the gaps between their tokens, keep to."""
 
 
 def written(text: str, scenario: Scenario, others: Mapping[str, Scenario], words: Words) -> str:
@@ -134,7 +148,7 @@ def _written(
 
 
 def _value(scenario: Scenario, way: tuple[str, ...]) -> Any:
-    value: Any = _answer(scenario)
+    value: Any = {"service": _service(scenario)} if way[0] == "service" else _answer(scenario)
     for name in way:
         value = value[name]
     return value
@@ -143,4 +157,19 @@ def _value(scenario: Scenario, way: tuple[str, ...]) -> Any:
 @cache
 def _answer(scenario: Scenario) -> dict[str, Any]:
     options = {name: getattr(scenario, name) for name in OPTIONS if hasattr(scenario, name)}
-    return predict(Question(model=scenario.model, chip=scenario.chip, **options))
+    return predict(Asked(model=scenario.model, chip=scenario.chip, **options))
+
+
+@cache
+def _service(scenario: Scenario) -> dict[str, Any]:
+    question = Question.of(scenario)
+    link = scenario.link * GIGABYTE
+    answer: dict[str, Any] = {
+        "rate": question.rate,
+        "link": link,
+        "sent": question.alone.sent_seconds(link),
+    }
+    for kind in KINDS:
+        seen = standing(simulated(question.service(kind), question.asked()), question.targets)
+        answer[kind] = {"ttft": seen.ttft.p99, "itl": seen.itl.p99}
+    return answer

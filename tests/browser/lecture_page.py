@@ -23,16 +23,17 @@ def wait_for_mode(page: Page, *, on: bool) -> None:
     page.wait_for_function("on => ('lecture' in document.documentElement.dataset) === on", arg=on)
 
 
-def wait_for_step(page: Page, story: str, step: int) -> None:
-    """Wait until a step is told and its figures stand."""
+def wait_for_step(page: Page, story: str, step: int, *, player: bool = True) -> None:
+    """Wait until a step is told and, on a page with a player, its figures stand."""
     page.wait_for_selector(f'.story[data-story="{story} {step}"]')
     page.wait_for_function(
         "([story, step]) => { const query = new URLSearchParams(location.search);"
         " return query.get('story') === story && query.get('step') === step; }",
         arg=[story, str(step)],
     )
-    page.wait_for_selector(READY)
-    wait_for_rest(page)
+    if player:
+        page.wait_for_selector(READY)
+        wait_for_rest(page)
 
 
 def sizes_of_type(page: Page) -> list[tuple[float, str]]:

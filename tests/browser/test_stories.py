@@ -13,7 +13,7 @@ from pages.shared.language import LANGUAGES, words
 from pages.shared.stories import stories
 from pages.shared.story_numbers import written
 from tests.browser.lecture_page import HALL, wait_for_mode, wait_for_step
-from tests.browser.player_page import READY, slide_input, table_of, value_at, wait_for_rest
+from tests.browser.player_page import PAGES, READY, slide_input, table_of, value_at, wait_for_rest
 
 
 def plain(text: str) -> str:
@@ -22,8 +22,8 @@ def plain(text: str) -> str:
 
 def check_step(page: Page, slug: str, number: int, code: str) -> None:
     """Hold what stands on the screen against the file of the story."""
-    wait_for_step(page, slug, number)
     step = stories()[slug].steps[number - 1]
+    wait_for_step(page, slug, number, player=step.page in PAGES)
     parts = urlsplit(page.url)
     path = "" if step.page == VIEWS[0].name else step.page
     assert parts.path == f"/{path}"
@@ -34,6 +34,10 @@ def check_step(page: Page, slug: str, number: int, code: str) -> None:
         told = written(step.texts()[name][code], step.scenario, step.others, words(code))
         shown = page.locator(f".story-{name}").inner_text()
         assert plain(told) in plain(shown)
+    if step.page not in PAGES:
+        title = words(code)(f"{step.page}.title")
+        page.get_by_role("heading", name=title).wait_for(state="attached")
+        return
     # The figures are those of the step: the player's sentence is the server's for this address.
     table = table_of(page, step.page)
     slider = next(iter(table["sliders"]))
