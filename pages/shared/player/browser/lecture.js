@@ -7,6 +7,7 @@ const SCALE = 1.7; // figures' smallest labels, 12 pixels, become 20
 const LEAST_SCALE = 1.67;
 const RELEASE_MS = 250; // a slider moved by keys is let go after a pause
 const REST_MS = 120;
+const SETTLE_MS = [30, 300, 900, 2000];
 const MIN_FIGURE = 300; // pixels
 const CHANNEL = "explorable-lecture";
 
@@ -88,15 +89,20 @@ function loadStyle() {
 
 // -------------------------------------------------------------- one control, and room for figures
 
-/** A page, a step or a window of another size: put everything in its place. */
+/**
+ * A page, a step or a window of another size: put everything in its place, and look again when
+ * Streamlit has drawn what it still had to draw.
+ */
 function settle() {
-  clearTimeout(timers.settle);
-  timers.settle = setTimeout(() => {
-    if (!isOn()) return;
-    help();
-    choose();
-    fit();
-  }, 30);
+  timers.settle?.forEach(clearTimeout);
+  timers.settle = SETTLE_MS.map((wait) => setTimeout(arrange, wait));
+}
+
+function arrange() {
+  if (!isOn()) return;
+  help();
+  choose();
+  if (one(".player")?.dataset.state !== "moving") fit();
 }
 
 /** Which slider is the large one at first: the one the step is about, else the one that Play moves. */
@@ -458,10 +464,7 @@ function watch() {
     setTimeout(look, 300); // Streamlit takes its new theme first
   });
   const spoken = new MutationObserver(tellLater);
-  const content = new ResizeObserver(() => {
-    const moving = one(".player")?.dataset.state === "moving";
-    if (isOn() && !moving) settle();
-  });
+  const content = new ResizeObserver(() => isOn() && settle());
   const observe = () => {
     spoken.disconnect();
     content.disconnect();
