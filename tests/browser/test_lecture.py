@@ -69,6 +69,9 @@ def test_figures_slider_and_sentence_stand_on_one_screen(
         box = page.locator(part).bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 1080 + 1, part
+    # And the figures take the room that there is.
+    assert page.locator(".player-figure").first.bounding_box()["height"] > 1080 / 2
+    assert box["y"] + box["height"] > 1080 - 60
     wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
     assert wide <= 1920
     for item in page.locator(".player-readout").all():
