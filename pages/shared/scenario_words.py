@@ -5,7 +5,8 @@ from __future__ import annotations
 from pages.shared import numbers
 from pages.shared.controls import engine_text, weights_text
 from pages.shared.language import Words
-from pages.shared.scenario import DEFAULTS, Scenario, own_figures
+from pages.shared.points import PICKED
+from pages.shared.scenario import Scenario, own_figures
 from pages.shared.stops import SLIDERS, stop_texts
 from physics.catalogue import models
 from physics.chips import chip
@@ -53,13 +54,15 @@ def differing(one: Scenario, other: Scenario) -> list[str]:
     """Return the options in which two scenarios differ, as they are seen.
 
     A chip's own bandwidth and peak go with the chip, and an engine only runs a typical machine.
+    What only a server under load has is left out.
 
     Examples
     --------
     >>> differing(Scenario(), Scenario(batch=8, chip="h200-sxm", engine="sglang"))
     ['chip', 'batch']
     """
-    found = [name for name in DEFAULTS if getattr(one, name) != getattr(other, name)]
+    options = (*PICKED[:2], *SLIDERS, *PICKED[2:])
+    found = [name for name in options if getattr(one, name) != getattr(other, name)]
     if one.efficiency == other.efficiency == "ideal":
         found = [name for name in found if name != "engine"]
     return found

@@ -9,10 +9,10 @@ const OPACITY = 0.6;
 const WIDTH = 1.75;
 
 /**
- * The traces of a pinned table, by figure.
+ * The traces of a pinned table, by figure; `word` goes before their names.
  * What no slider moves, and is the same in both tables, needs no ghost.
  */
-export function ghosts(pinned, present, figures) {
+export function ghosts(pinned, present, figures, word) {
   const name = Object.keys(pinned.sliders)[0];
   const { index } = pinned.sliders[name];
   const row = traces(pinned.sorted[name].traces, index);
@@ -34,7 +34,8 @@ export function ghosts(pinned, present, figures) {
       const same = JSON.stringify(values) === JSON.stringify(now.get(key));
       if (same && !moving.has(key)) continue;
       const ghost = bars ? outline(trace) : dotted(trace);
-      if (ghost) made.push({ ...ghost, meta: same ? SAME : GHOST });
+      const name = `${word}: ${skeleton.name ?? ""}`;
+      if (ghost) made.push({ ...ghost, name, meta: same ? SAME : GHOST });
     }
     found.set(figure, made);
   }

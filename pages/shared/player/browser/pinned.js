@@ -92,7 +92,7 @@ class Pinned {
       page.root.querySelector(".player-figures").append(this.legend);
       page.root.querySelector(".player-sections").prepend(this.section);
     }
-    const row = ghosts(this.table, this.player.table, figures);
+    const row = ghosts(this.table, this.player.table, figures, this.words.compare_legend);
     for (const [name, figure] of figures) {
       this.markAfterPlotly(figure.node);
       figure.overlay(row.get(name) ?? []);
