@@ -289,13 +289,16 @@ function updateScatterPoints(points, data, x, y) {
 // ---------------------------------------------------------------- bars
 
 /** Stacked bars lean on each other, so all of a figure's bars move together. */
+/** A ghost stays where Plotly has drawn it. */
+const isGhost = ({ meta }) => typeof meta === "string" && meta.startsWith("player-ghost");
+
 function drawBars(graph, changed) {
   const { barmode, barnorm } = graph._fullLayout;
   if (barnorm) return false;
   const stacked = barmode === "stack" || barmode === "relative";
   const tops = new Map(); // place in the stack -> where the next bar starts
   for (const trace of graph._fullData) {
-    if (trace.type !== "bar" || trace.visible !== true) continue;
+    if (trace.type !== "bar" || trace.visible !== true || isGhost(trace)) continue;
     if (trace.xaxis !== changed.xaxis || trace.yaxis !== changed.yaxis) continue;
     const parts = graph.explorableParts;
     if (!parts.has(trace.index)) parts.set(trace.index, findParts(graph, trace.index, trace));
