@@ -87,7 +87,7 @@ def test_keyboard_reaches_every_control_and_shows_where_it_is(
     wanted = page.evaluate(
         """() => {
           const all = document.querySelectorAll(
-            '.player :is(button, select, input), .share-open, .stApp [data-testid=stPageLink] a');
+            '.player :is(button, select, input), .share-open, [data-testid=stSidebar] a');
           const seen = [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0);
           seen.forEach((one, i) => (one.dataset.wanted = i));
           return seen.length;
