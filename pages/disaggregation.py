@@ -673,7 +673,21 @@ def _tails(question: Question, seen: Mapping[str, Result], words: Words) -> None
             separators=words.separators,
         )
         with column:
-            _chart(figure, f"disaggregation_tail_{name}", alt=words(f"disaggregation.{name}_axis"))
+            alt = words(
+                "disaggregation.alt_tail",
+                axis=words(f"disaggregation.{name}_axis"),
+                sides="; ".join(
+                    words(
+                        "disaggregation.alt_tail_side",
+                        name=side.name,
+                        median=numbers.seconds(float(np.median(own)), words),
+                        tail=numbers.seconds(float(np.quantile(own, 0.99)), words),
+                    )
+                    for side, own in zip(sides, values, strict=True)
+                ),
+                target=numbers.seconds(target, words, trim=True),
+            )
+            _chart(figure, f"disaggregation_tail_{name}", alt=alt)
 
 
 def _goodput(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
@@ -702,7 +716,20 @@ def _goodput(question: Question, stood: Mapping[str, Standing], words: Words) ->
         separators=words.separators,
     )
     with left:
-        _chart(figure, "disaggregation_goodput", alt=words("disaggregation.goodput"))
+        served = [
+            words(
+                "disaggregation.alt_goodput_line",
+                name=words(f"disaggregation.short_{kind}"),
+                goodput=numbers.requests_per_second(stood[kind].goodput, words),
+            )
+            for kind in KINDS
+        ]
+        alt = words(
+            "disaggregation.alt_goodput",
+            rate=numbers.requests_per_second(question.rate, words, trim=True),
+            lines="; ".join(served),
+        )
+        _chart(figure, "disaggregation_goodput", alt=alt)
     right.markdown(
         words(
             "disaggregation.goodput_text",
@@ -776,16 +803,15 @@ def _break_even(question: Question, words: Words) -> None:
         prompt_axis=words("axis.prompt"),
         separators=words.separators,
     )
-    _chart(figure, "disaggregation_map", alt=words("disaggregation.break_even"))
     counts = [int((found.winner == place).sum()) for place in (*range(len(KINDS)), -1)]
     texts = numbers.number([*counts, found.winner.size], words)
-    st.markdown(
-        words(
-            "disaggregation.break_even_text",
-            **dict(zip((*KINDS, "none", "cells"), texts, strict=True)),
-            sustained=numbers.percent(SUSTAINED, words, digits=2),
-        )
+    said = words(
+        "disaggregation.break_even_text",
+        **dict(zip((*KINDS, "none", "cells"), texts, strict=True)),
+        sustained=numbers.percent(SUSTAINED, words, digits=2),
     )
+    _chart(figure, "disaggregation_map", alt=said.replace("*", ""))
+    st.markdown(said)
 
 
 def _place(question: Question) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 // The dialog that shares a page: its link as it is now, as a QR code, as an embed; the handout and
 // the page's numbers in Python. Fetched when it is first opened.
 
-import { claim, copyText, currentLink, download, make, paperAndInk, settle } from "./state.js";
+import { answered, claim, copyText, currentLink, download, make, paperAndInk, settle } from "./state.js";
 
 const EMBED_HEIGHT = 900;
 
@@ -13,6 +13,7 @@ export function qrSource(root, link) {
 export async function openShare(button, given, root) {
   document.querySelector("dialog.share")?.remove();
   settle();
+  await answered();
   await loadStyle(`${root}player/${given.version}/share.css`);
   const { words } = given;
   const link = currentLink();

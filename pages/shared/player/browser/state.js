@@ -12,6 +12,12 @@ export function settle() {
   return detail;
 }
 
+/** Wait, not long, until Python has answered what was picked last: it writes the URL then. */
+export async function answered() {
+  const running = () => document.querySelector('.stApp[data-test-script-state="running"]');
+  for (let i = 0; i < 60 && running(); i += 1) await new Promise((go) => setTimeout(go, 50));
+}
+
 /** What Python gave the Share button: words, versions, the settings in words. */
 export function given() {
   return JSON.parse(document.querySelector("[data-share]").dataset.share);
