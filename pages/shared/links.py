@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pages.shared.notices import Notice, shortened
+from pages.shared.pin import PIN, rewritten
 
 VERSION = 1
 FIRST = 1
@@ -50,7 +51,10 @@ def read_link(query: Mapping[str, str]) -> tuple[dict[str, str], list[Notice]]:
         version, usable = VERSION, False
     notices = [] if usable else [Notice("v", shortened(given), str(VERSION))]
     for older in range(version, VERSION):
-        rest = UPGRADES[older](rest)
+        step = UPGRADES[older]
+        rest = step(rest)
+        if PIN in rest:  # a scenario of its own, in the same scheme
+            rest[PIN] = rewritten(rest[PIN], step)
     return rest, notices
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -57,3 +58,19 @@ def read_pin(text: str) -> tuple[str, list[Notice]]:
     """
     scenario, notices = pinned(text)
     return (pin_text(scenario) if scenario else ""), notices
+
+
+def rewritten(text: str, step: Callable[[dict[str, str]], dict[str, str]]) -> str:
+    """Return the text of a pin with its query taken from one version of links to another.
+
+    Examples
+    --------
+    >>> rewritten("default", lambda query: query | {"batch": "1"})
+    'batch=1'
+    """
+    try:
+        query = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        return text
+    query.pop(ALL_DEFAULTS, None)
+    return urlencode(step(query)) or ALL_DEFAULTS

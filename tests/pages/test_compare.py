@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages.shared import numbers
+from pages.shared import links, numbers
 from pages.shared.answers import ANSWERS
 from pages.shared.compare_words import comparison, pinned_words
 from pages.shared.language import LANGUAGES, words
@@ -40,6 +40,14 @@ def test_what_is_no_scenario_is_left_out_with_a_notice(text):
     kept, notices = read_pin(text)
     assert kept == ""
     assert [notice.name for notice in notices] == ["pin"]
+
+
+def test_the_pin_of_an_old_link_is_read_in_its_own_scheme(monkeypatch):
+    monkeypatch.setattr(links, "VERSION", 2)
+    monkeypatch.setattr(links, "UPGRADES", {1: lambda query: {"batch": "1"} | query})
+    read, _ = links.read_link({"pin": "default", "prompt": "64", "v": "1"})
+    assert read == {"batch": "1", "prompt": "64", "pin": "batch=1"}
+    assert links.read_link({"pin": "default", "v": "2"})[0] == {"pin": "default"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
