@@ -141,3 +141,15 @@ def test_pages_agree_on_what_does_not_fit(query):
         slider = next(iter(table["sliders"]))
         sentence = at(table, slider, table["sliders"][slider]["index"], "t/sentence")
         assert ("Does not fit" in sentence) == (not fits)
+
+
+def test_memory_never_ends_at_batch_zero():
+    """A model too large for the chip has no batch at all, in no text."""
+    query = {"model": "llama-3.1-70b"}
+    for name in HOUSE.views:
+        table = table_of(name, query)
+        slider = next(iter(table["sliders"]))
+        for channel in table["rows"][slider]:
+            if channel.startswith("t/"):
+                text = at(table, slider, table["sliders"][slider]["index"], channel)
+                assert not re.search(r"batch (<b>)?0\b", "".join(text)), channel
