@@ -9,13 +9,28 @@ import numpy as np
 import streamlit as st
 
 from pages.shared import colours, numbers
-from pages.shared.case import Case
 from pages.shared.figures import serving as figures
 from pages.shared.job import finished, job
 from pages.shared.language import Words
-from pages.shared.page_sliders import page_slider
-from pages.shared.points import points_from
-from pages.shared.scenario import DEFAULTS, PAGE_OPTIONS, url_text
+from pages.shared.service_controls import (
+    REQUEST,
+    WHOLE_PAGE,
+    choices,
+    design_picker,
+    examples,
+    sliders,
+)
+from pages.shared.service_words import (
+    formula,
+    hardware,
+    honest,
+    percentiles,
+    readouts,
+    refusal,
+    sentences,
+    takeaway,
+    why,
+)
 from pages.shared.services import (
     MOST_TOKENS,
     Map,
@@ -28,43 +43,20 @@ from pages.shared.services import (
 )
 from pages.shared.sources import Source
 from pages.shared.state import Session, store_values
-from physics.chips import chip
-from physics.serving.contest import SUSTAINED, Standing, enough, standing
+from physics.serving.contest import SUSTAINED, Standing, standing
 from physics.serving.design import (
     KINDS,
-    kv_bytes_per_second,
-    prefill_per_decode_instance,
 )
 from physics.serving.result import Result
-from physics.serving.times import LONGEST
 from physics.serving.traffic import SEED
 
 SIDES = ("left", "right")
-TOTALS = (2, 3, 4, 6, 8, 12, 16)
-SLOW_LINK = 1.25
-"""10 Gbit/s Ethernet [GB/s]."""
-
 MORE = 10
 """How many times as many requests are simulated on demand."""
 
-COLUMNS = 4
 ARRIVALS_SHOWN = 12
 FEWEST_STEPS, MOST_STEPS = 60, 400
 """The stretch of time that is drawn: so many arrivals, within so many decode steps."""
-
-FROM_THE_START = {name: "" for name in DEFAULTS if name not in ("versus", "price", "batch")}
-
-STORIES: dict[str, dict[str, str]] = {
-    "start": {},
-    "quiet": {"prompt": "128", "rate": "4", "itl_target": "10"},
-    "chunks": {"right": "chunked"},
-    "strict": {"left": "chunked", "itl_target": "8"},
-    "slow": {"left": "chunked", "link": "1.25"},
-    "unbalanced": {
-        "left": "chunked", "prefill_pool": "1", "decode_pool": "3", "rate": "32",
-    },
-}  # fmt: skip
-"""Where one design or the other wins: values of options, in the order of the buttons."""
 
 
 class Disaggregation:
@@ -110,77 +102,34 @@ VIEW = Disaggregation()
 @st.fragment
 def _live(session: Session) -> None:
     """Draw all that sliders move: a released one runs this and nothing around it."""
-    if st.session_state.pop(_WHOLE_PAGE, False):
+    if st.session_state.pop(WHOLE_PAGE, False):
         st.rerun()
     words, scenario = session.words, session.scenario
-    refused = _refusal(session)
+    refused = refusal(scenario, words)
     question = None if refused else Question.of(scenario)
     seen = _seen(question) if question else {}
     stood = {kind: standing(result, question.targets) for kind, result in seen.items()}
     _sides(question, seen, stood, session)
-    _sliders(question, session)
+    sliders(question, session)
     if refused:
         st.html(f'<p class="sentence">{refused}</p>')
-        _choices(session)
+        choices(session)
         return
-    said = _sentences(question, stood, words)
+    said = sentences(question, stood, words)
     st.html(f'<p class="sentence" role="status">{said}</p>')
-    _stories(words)
-    _choices(session)
-    _tails(question, seen, words)
+    examples(words)
+    choices(session)
+    _tails(question, seen, stood, words)
     _goodput(question, stood, words)
     _more(question, words)
     _break_even(question, words)
-    _formula(question, stood, words)
-    _honest(question, stood, words)
-    _takeaway(question, stood, words)
-
-
-# What is simulated
-
-
-def _refusal(session: Session) -> str:
-    """Say in HTML why a scenario cannot be simulated; '' if it can."""
-    words, scenario = session.words, session.scenario
-    spread = scenario.lengths == "spread"
-    tokens = scenario.prompt + scenario.output
-    longest = LONGEST // 4
-    if tokens > longest:
-        most = numbers.tokens(longest, words)
-        return escape(words("disaggregation.too_long", most=most))
-    other = chip(scenario.versus)
-    split = scenario.decode_chip == "versus"
-    if split and scenario.tp > 1 and other.link is None:
-        return escape(words("disaggregation.no_link", chip=other.name))
-    if spread:
-        tokens = Question.of(scenario).asked().longest
-    prompt = {"prompt": [tokens - scenario.output]}
-    case = Case(points_from(scenario.replaced(batch=1), prompt))
-    if not case.fits[0]:
-        return _spread_misfit(case, tokens, words) if spread else case.misfit(words)[0]
-    if split:
-        there = scenario.replaced(batch=1, chip=scenario.versus)
-        case = Case(points_from(there, prompt))
-        if not case.fits[0]:
-            return escape(
-                words(
-                    "disaggregation.decode_misfit",
-                    chip=other.name,
-                    short=numbers.bytes_decimal(float(case.short[0]), words),
-                )
-            )
-    return ""
-
-
-def _spread_misfit(case: Case, tokens: int, words: Words) -> str:
-    return escape(
-        words(
-            "disaggregation.spread_misfit",
-            tokens=numbers.tokens(tokens, words),
-            short=numbers.bytes_decimal(float(case.short[0]), words),
-            memory=numbers.bytes_decimal(case.capacity, words),
-        )
-    )
+    st.header(words("section.formula"), anchor=False)
+    st.markdown(formula(question, stood, words))
+    st.header(words("section.honest"), anchor=False)
+    st.markdown(honest(question, stood, words))
+    st.markdown(words("disaggregation.left_out"))
+    st.header(words("section.takeaway"), anchor=False)
+    st.markdown(takeaway(stood, words))
 
 
 def _seen(question: Question) -> dict[str, Result]:
@@ -197,9 +146,6 @@ def _more_key(question: Question) -> tuple[object, ...]:
     return (*services, question.asked())
 
 
-# The first screen
-
-
 def _sides(
     question: Question | None,
     seen: Mapping[str, Result],
@@ -214,13 +160,13 @@ def _sides(
     with st.container(key="disaggregation_sides"):
         for column, side in zip(st.columns(2, gap="medium"), SIDES, strict=True):
             with column:
-                _design_picker(side, chosen[side], words)
-                st.html(f'<p class="details">{escape(_hardware(session, chosen[side]))}</p>')
+                design_picker(side, chosen[side], words)
+                st.html(f'<p class="details">{escape(hardware(scenario, chosen[side], words))}</p>')
                 if not question:
                     continue
                 own = stood[chosen[side]]
-                st.html(_readouts(own, words))
-                why = _why(question, own, words)
+                st.html(readouts(own, words))
+                reason = why(question, own, words)
                 figure = figures.timeline(
                     seen[chosen[side]],
                     gaps[SIDES.index(side)],
@@ -228,11 +174,8 @@ def _sides(
                     _texts(question, words),
                     words.separators,
                 )
-                _chart(figure, f"disaggregation_{side}", alt=why)
-                st.html(f'<p class="why">{escape(why)}</p>')
-
-
-_WHOLE_PAGE = "disaggregation_whole_page"
+                _chart(figure, f"disaggregation_{side}", alt=reason)
+                st.html(f'<p class="why">{escape(reason)}</p>')
 
 
 def _chart(figure: object, key: str, *, alt: str) -> None:
@@ -240,80 +183,11 @@ def _chart(figure: object, key: str, *, alt: str) -> None:
     st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)
 
 
-def _design_picker(side: str, kind: str, words: Words) -> None:
-    key = f"pick_{side}"
-    st.session_state[key] = kind
-    st.selectbox(
-        words(f"disaggregation.{side}"),
-        KINDS,
-        key=key,
-        label_visibility="collapsed",
-        format_func=lambda kind: words(f"disaggregation.design_{kind}"),
-        on_change=lambda: store_values({side: st.session_state[key]}),
-    )
-
-
-def _hardware(session: Session, kind: str) -> str:
-    """Say which chips a design has, and what they do."""
-    words, scenario = session.words, session.scenario
-    name, other = chip(scenario.chip).name, chip(scenario.versus).name
-    pools = (scenario.prefill_pool, scenario.decode_pool)
-    if kind != "disaggregated":
-        return words(
-            "disaggregation.chips_both",
-            chips=numbers.number(sum(pools) * scenario.tp, words),
-            chip=name,
-            instances=_instances(sum(pools), words),
-        )
-    key = (
-        "disaggregation.chips_two"
-        if scenario.decode_chip == "versus"
-        else ("disaggregation.chips_split")
-    )
-    return words(
-        key,
-        chips=numbers.number(sum(pools) * scenario.tp, words),
-        chip=name,
-        other=other,
-        prefill_chips=numbers.number(pools[0] * scenario.tp, words),
-        decode_chips=numbers.number(pools[1] * scenario.tp, words),
-        prefill=_instances(pools[0], words),
-        decode=_instances(pools[1], words),
-    )
-
-
-def _instances(count: int, words: Words) -> str:
-    return words.plural("disaggregation.instances", count)
-
-
-def _readouts(own: Standing, words: Words) -> str:
-    """Return the large numbers of one side as HTML."""
-    shown = (
-        ("ttft", numbers.seconds(own.ttft.p99, words), colours.PREFILL.colour),
-        ("itl", numbers.seconds(own.itl.p99, words), colours.DECODE.colour),
-        ("within", _of(own, words), "inherit"),
-    )
-    parts = "".join(
-        f"<div><dt>{escape(words(f'disaggregation.{name}'))}</dt>"
-        f'<dd style="border-color:{colour}">{escape(value)}</dd></div>'
-        for name, value, colour in shown
-    )
-    return f'<dl class="side-readouts">{parts}</dl>'
-
-
-def _of(own: Standing, words: Words) -> str:
-    return words(
-        "disaggregation.of",
-        goodput=numbers.number(own.goodput, words, digits=2, trim=True),
-        rate=numbers.number(own.arrived, words, trim=True),
-    )
-
-
 def _window(
     question: Question, seen: list[Result], words: Words
 ) -> tuple[figures.Window, list[figures.Gaps]]:
     """Return the stretch of time that is drawn, from the arrival of one request on."""
-    key, count = "disaggregation_request", len(seen[0])
+    key, count = REQUEST, len(seen[0])
     request = min(int(st.session_state.get(key, count // 2)), count) - 1
     step = question.alone.step_seconds
     lasts = np.clip(ARRIVALS_SHOWN / question.rate, FEWEST_STEPS * step, MOST_STEPS * step)
@@ -346,279 +220,6 @@ def _texts(question: Question, words: Words) -> figures.Texts:
     )
 
 
-# Controls
-
-
-def _sliders(question: Question | None, session: Session) -> None:
-    words, scenario = session.words, session.scenario
-    also: dict[str, str] = {}
-    if question:
-        stated = question.stated()
-        also = {name: url_text(value) for name, value in stated.items()}
-        scenario = scenario.replaced(**stated)
-    kinds = {scenario.left, scenario.right}
-    shown = {
-        "rate": True,
-        "prompt": True,
-        "output": True,
-        "total": True,
-        "pools": "disaggregated" in kinds and scenario.prefill_pool + scenario.decode_pool > 2,
-        "link": "disaggregated" in kinds,
-        "ttft_target": True,
-        "itl_target": True,
-        "budget": "chunked" in kinds,
-        "request": question is not None,
-    }
-    own = {
-        "total": lambda: _total(session, also),
-        "pools": lambda: _pools(session, also),
-        "request": lambda: _request(question, words),
-    }
-    names = [name for name, wanted in shown.items() if wanted]
-    with st.container(key="disaggregation_sliders"):
-        for place in range(0, len(names), COLUMNS):
-            row = names[place : place + COLUMNS]
-            for column, name in zip(st.columns(COLUMNS, gap="medium"), row, strict=False):
-                with column:
-                    if name in own:
-                        own[name]()
-                    elif getattr(scenario, name) is not None:
-                        _slider(name, scenario, also, words)
-
-
-def _slider(name: str, scenario: object, also: Mapping[str, str], words: Words) -> None:
-    known = name in ("prompt", "output")
-    page_slider(
-        name,
-        scenario,
-        words,
-        label=words(f"slider.{name}" if known else f"disaggregation.slider_{name}"),
-        help=words(f"slider.{name}_help" if known else f"disaggregation.slider_{name}_help"),
-        also=also,
-    )
-
-
-def _pools(session: Session, also: Mapping[str, str]) -> None:
-    """Show the slider of the ratio, at the same number of instances."""
-    words, scenario = session.words, session.scenario
-    total = scenario.prefill_pool + scenario.decode_pool
-    most = int(PAGE_OPTIONS["prefill_pool"].maximum)
-    options = [at for at in range(1, total) if at <= most and total - at <= most]
-    key = "slide_pools"
-    st.session_state[key] = scenario.prefill_pool
-
-    def store() -> None:
-        _store_pools(st.session_state[key], total, also)
-
-    label = words("disaggregation.slider_pools")
-    help_ = words("disaggregation.slider_pools_help")
-
-    def text(count: int) -> str:
-        return f"{count} : {total - count}"
-
-    st.select_slider(label, options, key=key, format_func=text, help=help_, on_change=store)
-
-
-def _store_pools(prefill: int, total: int, also: Mapping[str, str]) -> None:
-    pools = {"prefill_pool": prefill, "decode_pool": total - prefill}
-    urls = {
-        name: "" if value == DEFAULTS[name] else url_text(value) for name, value in pools.items()
-    }
-    store_values({**also, **urls})
-
-
-def _request(question: Question, words: Words) -> None:
-    count = question.requests
-    key = "disaggregation_request"
-    st.session_state[key] = min(st.session_state.get(key, count // 2), count)
-    help_ = words("disaggregation.request_help")
-    st.slider(words("disaggregation.request"), 1, count, key=key, help=help_)
-
-
-def _choices(session: Session) -> None:
-    """Show what is chosen more seldom: the spread of lengths, and the decode pool's chips."""
-    words, scenario = session.words, session.scenario
-    first, second = st.columns(2, gap="medium")
-    with first:
-        _choice("lengths", scenario.lengths, words)
-    with second:
-        _choice("decode_chip", scenario.decode_chip, words, chip=chip(scenario.versus).name)
-
-
-def _total(session: Session, also: Mapping[str, str]) -> None:
-    words, scenario = session.words, session.scenario
-    total = scenario.prefill_pool + scenario.decode_pool
-    key = "pick_total"
-    st.session_state[key] = total
-
-    def store() -> None:
-        wanted = st.session_state[key]
-        most = int(PAGE_OPTIONS["prefill_pool"].maximum)
-        prefill = round(scenario.prefill_pool * wanted / total)
-        prefill = min(max(prefill, 1, wanted - most), most, wanted - 1)
-        _store_pools(prefill, wanted, also)
-
-    st.selectbox(
-        words("disaggregation.total"),
-        sorted({*TOTALS, total}),
-        key=key,
-        format_func=lambda count: words(
-            "disaggregation.total_option",
-            instances=_instances(count, words),
-            chips=numbers.chip_count(count * scenario.tp, words),
-        ),
-        help=words("disaggregation.total_help"),
-        on_change=store,
-    )
-
-
-def _choice(name: str, value: str, words: Words, **values: str) -> None:
-    key = f"pick_{name}"
-    st.session_state[key] = value
-    st.selectbox(
-        words(f"disaggregation.{name}"),
-        PAGE_OPTIONS[name].values,
-        key=key,
-        format_func=lambda option: words(f"disaggregation.{name}_{option}", **values),
-        help=words(f"disaggregation.{name}_help"),
-        on_change=lambda: store_values({name: st.session_state[key]}),
-    )
-
-
-def _stories(words: Words) -> None:
-    """Show buttons that set the page to a load where one design or the other wins."""
-    with st.container(key="disaggregation_stories", horizontal=True):
-        for name, values in STORIES.items():
-            st.button(
-                words(f"disaggregation.story_{name}"),
-                key=f"story_{name}",
-                help=words(f"disaggregation.story_{name}_help"),
-                on_click=_tell,
-                args=(values,),
-            )
-
-
-def _tell(values: Mapping[str, str]) -> None:
-    store_values({**FROM_THE_START, **values})
-    # The model and the chip stand in the sidebar, which no fragment draws.
-    st.session_state[_WHOLE_PAGE] = True
-
-
-# Words
-
-
-def _sentences(question: Question, stood: Mapping[str, Standing], words: Words) -> str:
-    """Say in HTML which side wins, by how much, and what the third design would do."""
-    scenario = question.scenario
-    left, right = stood[scenario.left], stood[scenario.right]
-    said = [_verdict(question, left, right, words)]
-    third = [kind for kind in KINDS if kind not in (scenario.left, scenario.right)]
-    if left is not right:
-        said += [_third(stood[kind], left, right, words) for kind in third]
-    return " ".join(said)
-
-
-def _verdict(question: Question, left: Standing, right: Standing, words: Words) -> str:
-    values = {
-        "rate": numbers.requests_per_second(question.rate, words, trim=True),
-        "left": words(f"disaggregation.name_{left.kind}"),
-        "right": words(f"disaggregation.name_{right.kind}"),
-        "left_served": numbers.number(left.goodput, words, digits=2, trim=True),
-        "right_served": numbers.number(right.goodput, words, digits=2, trim=True),
-        "chips": numbers.chip_count(left.chips, words),
-    }
-    if left is right:
-        return words("disaggregation.verdict_same", **values)
-    order = sorted((left, right), key=lambda own: KINDS.index(own.kind))
-    best = enough([own.goodput for own in order], [own.chips for own in order], left.arrived)
-    if best < 0:
-        return words("disaggregation.verdict_none", **values)
-    winner = order[best]
-    loser = order[1 - best]
-    simpler = enough(
-        [own.goodput for own in reversed(order)], [own.chips for own in order], left.arrived
-    )
-    values |= {
-        "winner": words(f"disaggregation.name_{winner.kind}"),
-        "loser": words(f"disaggregation.name_{loser.kind}"),
-        "more": numbers.number(winner.goodput, words, digits=2, trim=True),
-        "less": numbers.number(loser.goodput, words, digits=2, trim=True),
-    }
-    # As good as the best in both orders: neither is ahead.
-    if best == 0 and simpler == 0:
-        return words("disaggregation.verdict_tie", **values)
-    return words("disaggregation.verdict_wins", **values)
-
-
-def _why(question: Question, own: Standing, words: Words) -> str:
-    """Say what holds a design back, or what carries it."""
-    scenario = question.scenario
-    return words(
-        f"disaggregation.why_{own.kind}_{_cause(question, own)}",
-        stop=numbers.seconds(own.stop_seconds, words),
-        step=numbers.seconds(own.step_seconds, words),
-        stops=numbers.number(own.stops, words, digits=2),
-        mixed=numbers.seconds(own.mixed_seconds, words),
-        usual=numbers.seconds(own.itl.p50, words),
-        worst=numbers.seconds(own.itl.p99, words),
-        batch=numbers.number(own.decode_batch, words, digits=2),
-        busy=numbers.percent(own.prefill_busy, words, digits=2),
-        queue=numbers.seconds(own.queue.p99, words),
-        late=numbers.percent(1 - own.itl_share, words, digits=2),
-        late_first=numbers.percent(1 - own.ttft_share, words, digits=2),
-        alone=numbers.seconds(question.alone.ttft_seconds, words),
-        ttft=numbers.seconds(own.ttft.p50, words),
-        cache=numbers.bytes_decimal(question.alone.kv_bytes, words),
-        sent=numbers.seconds(_sent(question), words),
-        waited=numbers.seconds(own.transfer.p50, words),
-        link_load=numbers.percent(own.link_load, words, digits=2),
-        budget=numbers.tokens(scenario.budget, words),
-        output=numbers.tokens(scenario.output, words),
-        ttft_target=numbers.seconds(question.ttft_target, words, trim=True),
-        itl_target=numbers.seconds(question.itl_target, words, trim=True),
-    )
-
-
-def _sent(question: Question) -> float:
-    return question.alone.sent_seconds(question.scenario.link * 1e9)
-
-
-def _cause(question: Question, own: Standing) -> str:
-    """Return the key of why a design keeps or misses its targets."""
-    if question.scenario.output == 1:
-        return "single"
-    if own.missed == "none":
-        return "quiet" if own.kind == "chunked" and np.isnan(own.mixed_seconds) else "keeps"
-    if own.missed == "ttft":
-        return "prompt" if question.alone.ttft_seconds > question.ttft_target else "queue"
-    if own.kind == "disaggregated" and own.link_is_full:
-        return "link"
-    # A cache that arrives late delays one gap of an answer, and no tenth of all.
-    long_steps = own.itl.p90 if own.kind == "disaggregated" else own.step_seconds
-    if long_steps > question.itl_target:
-        return "step"
-    return {"colocated": "stop", "chunked": "mixed", "disaggregated": "gap"}[own.kind]
-
-
-def _third(third: Standing, left: Standing, right: Standing, words: Words) -> str:
-    """Say what the design that is not shown would do."""
-    best = max(left.goodput, right.goodput)
-    if enough([best, third.goodput], [third.chips] * 2, third.arrived) == 1:
-        key = "disaggregation.third_better"
-    elif enough([third.goodput, best], [third.chips] * 2, third.arrived) == 0:
-        key = "disaggregation.third_as_good"
-    else:
-        key = "disaggregation.third_less"
-    return words(
-        key,
-        third=words(f"disaggregation.name_{third.kind}"),
-        served=numbers.number(third.goodput, words, digits=2, trim=True),
-    )
-
-
-# Further down
-
-
 def _ticks(values: list[np.ndarray], words: Words) -> tuple[list[float], list[str]]:
     everything = np.concatenate(values)
     low, high = everything[everything > 0].min(), everything.max()
@@ -637,7 +238,12 @@ def _shown(question: Question, words: Words) -> list[figures.Side]:
     return [figures.Side(kind, words(f"disaggregation.short_{kind}")) for kind in kinds]
 
 
-def _tails(question: Question, seen: Mapping[str, Result], words: Words) -> None:
+def _tails(
+    question: Question,
+    seen: Mapping[str, Result],
+    stood: Mapping[str, Standing],
+    words: Words,
+) -> None:
     st.header(words("disaggregation.tails"), anchor=False)
     st.markdown(
         words(
@@ -688,6 +294,7 @@ def _tails(question: Question, seen: Mapping[str, Result], words: Words) -> None
                 target=numbers.seconds(target, words, trim=True),
             )
             _chart(figure, f"disaggregation_tail_{name}", alt=alt)
+    st.markdown(percentiles({kind: stood[kind] for kind in kinds}, words))
 
 
 def _goodput(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
@@ -819,80 +426,3 @@ def _place(question: Question) -> tuple[float, float]:
     logs = np.log(question.rates)
     column = float(np.interp(np.log(question.rate), logs, np.arange(len(logs))))
     return column, float(question.prompts.index(question.scenario.prompt))
-
-
-def _formula(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
-    st.header(words("section.formula"), anchor=False)
-    one, scenario = question.alone, question.scenario
-    split = stood["disaggregated"]
-    moved = kv_bytes_per_second(
-        scenario.model_architecture(),
-        prompt=scenario.prompt,
-        rate=question.rate,
-        kv=scenario.kv,
-    )
-    balance = prefill_per_decode_instance(
-        prefill_seconds=one.ttft_seconds,
-        step_seconds=split.step_seconds,
-        batch=split.decode_batch,
-        output=scenario.output,
-    )
-    st.markdown(
-        words(
-            "disaggregation.formula_text",
-            prefill=numbers.seconds(one.ttft_seconds, words),
-            step=numbers.seconds(one.step_seconds, words),
-            steps=numbers.number(one.steps_per_prefill, words),
-            cache=numbers.bytes_decimal(one.kv_bytes, words),
-            link=numbers.bytes_per_second(scenario.link * 1e9, words, trim=True),
-            sent=numbers.seconds(_sent(question), words),
-            rate=numbers.requests_per_second(question.rate, words, trim=True),
-            moved=numbers.bytes_per_second(moved, words),
-            instances=_instances(scenario.prefill_pool, words),
-            most=numbers.requests_per_second(question.most_prompts, words),
-            batch=numbers.number(split.decode_batch, words, digits=2),
-            batch_step=numbers.seconds(split.step_seconds, words),
-            output=numbers.tokens(scenario.output, words),
-            balance=numbers.number(balance, words, digits=2),
-        )
-    )
-
-
-def _honest(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
-    st.header(words("section.honest"), anchor=False)
-    scenario, one = question.scenario, question.alone
-    together, chunks, split = (stood[kind] for kind in KINDS)
-    slow = SLOW_LINK * 1e9
-    st.markdown(
-        words(
-            "disaggregation.honest_text",
-            both=_instances(scenario.prefill_pool + scenario.decode_pool, words),
-            readers=_instances(scenario.prefill_pool, words),
-            together_ttft=numbers.seconds(together.ttft.p99, words),
-            split_ttft=numbers.seconds(split.ttft.p99, words),
-            budget=numbers.tokens(scenario.budget, words),
-            chunks_itl=numbers.seconds(chunks.itl.p99, words),
-            split_itl=numbers.seconds(split.itl.p99, words),
-            slow=numbers.bytes_per_second(slow, words, trim=True),
-            slow_sent=numbers.seconds(one.sent_seconds(slow), words),
-            slow_most=numbers.requests_per_second(one.most_sent(slow), words),
-            prefill=numbers.seconds(one.ttft_seconds, words),
-            idle=numbers.percent(1 - split.prefill_busy, words, digits=2),
-            batch=numbers.number(split.decode_batch, words, digits=2),
-        )
-    )
-    st.markdown(words("disaggregation.left_out"))
-
-
-def _takeaway(question: Question, stood: Mapping[str, Standing], words: Words) -> None:
-    st.header(words("section.takeaway"), anchor=False)
-    together, split = stood["colocated"], stood["disaggregated"]
-    st.markdown(
-        words(
-            "disaggregation.takeaway_text",
-            together=numbers.seconds(together.itl.p99, words),
-            split=numbers.seconds(split.itl.p99, words),
-            together_ttft=numbers.seconds(together.ttft.p99, words),
-            split_ttft=numbers.seconds(split.ttft.p99, words),
-        )
-    )

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
 from pages import disaggregation
-from pages.disaggregation import SIDES, STORIES
-from pages.shared import numbers, services
+from pages.disaggregation import SIDES
+from pages.shared import numbers, service_words, services
 from pages.shared.figures import serving as figures
 from pages.shared.job import finished
 from pages.shared.language import LANGUAGES, texts, words
 from pages.shared.scenario import DEFAULTS, Scenario, url_text
+from pages.shared.service_controls import EXAMPLES
 from pages.shared.services import GIGABYTE, Question, Service, nice
 from pages.shared.stops import slider_stops
 from physics.catalogue import model
@@ -60,10 +61,16 @@ def stood(query: dict[str, str]) -> dict[str, Standing]:
     return _stood(tuple(query.items()))
 
 
+OWN = ("details", "side-readouts", "why", "sentence")
+"""Classes of what the page itself says in HTML."""
+
+
 def said_by(app: AppTest) -> str:
-    """Return the page's HTML without styles and scripts."""
+    """Return the HTML of the page itself, without that of what stands around it."""
     assert not app.exception
-    return re.sub(r"<(style|script).*?</\1>", "", html_of(app), flags=re.DOTALL)
+    parts = [str(part.proto.body) for part in app.get("html")]
+    return " ".join(part for part in parts if part.startswith(tuple(
+        f'<{tag} class="{name}"' for name in OWN for tag in ("p", "dl"))))
 
 
 def test_default_read_outs_are_those_of_the_simulation_made_by_hand():
@@ -105,7 +112,7 @@ def test_the_default_teaches():
 
 # Every claim of a button, by which design is enough and which of those shown is ahead.
 @pytest.mark.parametrize(
-    ("story", "ahead", "simplest"),
+    ("example", "ahead", "simplest"),
     [
         ("start", "disaggregated", "chunked"),
         ("quiet", None, "colocated"),
@@ -115,9 +122,9 @@ def test_the_default_teaches():
         ("unbalanced", "chunked", "chunked"),
     ],
 )
-def test_stories_are_true(story, ahead, simplest):
-    assert len(STORIES) == 6
-    query = STORIES[story]
+def test_examples_are_true(example, ahead, simplest):
+    assert len(EXAMPLES) == 6
+    query = EXAMPLES[example]
     question, found = asked(query), stood(query)
     shown = [found[getattr(question.scenario, side)] for side in SIDES]
     goodput = [own.goodput for own in shown]
@@ -184,7 +191,7 @@ def test_every_reason_is_given_where_it_holds(cause, query):
     kind, _, reason = cause.partition("_")
     question = asked(query)
     own, target = stood(query)[kind], question.itl_target
-    assert disaggregation._cause(question, own) == reason
+    assert service_words.cause(question, own) == reason
     holds = {
         "keeps": own.attainment >= 0.99,
         "quiet": own.attainment >= 0.99,
@@ -199,7 +206,7 @@ def test_every_reason_is_given_where_it_holds(cause, query):
     }
     assert holds[reason]
     for language in LANGUAGES:
-        assert numbers.NONE not in disaggregation._why(question, own, words(language))
+        assert numbers.NONE not in service_words.why(question, own, words(language))
 
 
 def test_every_reason_that_is_written_is_tested():
@@ -359,11 +366,11 @@ def test_every_stop_restores_its_value(name, scenario):
         assert url or value == DEFAULTS[name]
 
 
-def test_a_story_brings_its_whole_scenario():
+def test_an_example_brings_its_whole_scenario():
     app = open_page("disaggregation", lang="en", model="llama-3.1-70b", tp="8", rate="3")
-    app.button(key="story_slow").click().run()
+    app.button(key="example_slow").click().run()
     assert not app.exception
-    assert query_of(app) == {**STORIES["slow"], "lang": "en"}
+    assert query_of(app) == {**EXAMPLES["slow"], "lang": "en"}
     assert app.selectbox(key="pick_model").value == "llama-3.1-8b"
 
 
@@ -483,3 +490,53 @@ def test_gaps_of_the_timeline_are_those_of_the_result():
     assert len(gaps.seconds) < len(seen.itl_seconds) / 3
     some = figures.gaps_between(seen, 5, 6)
     assert 5 <= some.moments.min() <= some.moments.max() <= 6
+
+
+# Words below the first screen
+
+
+@pytest.mark.parametrize(
+    "query", [*LOADS, {"output": "1"}, {"rate": "100"}, {"rate": "0.01"}], ids=str
+)
+def test_what_is_conceded_holds_at_these_numbers(query):
+    question, found = asked(query), stood(query)
+    write = words("en")
+    together, chunks, split = (found[kind] for kind in KINDS)
+    said = service_words.honest(question, found, write)
+    kept = service_words.takeaway(found, write)
+
+    def opens(key: str) -> bool:
+        return texts("en")[f"disaggregation.{key}"][0].split("**")[1] in said
+
+    has_gaps = question.scenario.output > 1
+    assert opens("honest_chunks") == (has_gaps and chunks.itl.p99 > split.itl.p99)
+    assert opens("honest_chunks_enough") == (has_gaps and not chunks.itl.p99 > split.itl.p99)
+    assert opens("honest_batch") == (split.decode_batch > together.decode_batch)
+    sent = question.alone.sent_seconds(1.25e9)
+    assert opens("honest_slow") == (sent > question.alone.ttft_seconds)
+    assert ("gains nothing" in kept) == (not split.itl.p99 < together.itl.p99)
+    assert ("later first token" in kept) == (
+        split.itl.p99 < together.itl.p99 and split.ttft.p99 > together.ttft.p99)
+
+
+def test_the_table_holds_every_percentile():
+    found = stood({})
+    table = service_words.percentiles(found, words("it"))
+    for own in found.values():
+        for spread in (own.ttft, own.itl):
+            for value in (spread.p50, spread.p90, spread.p99):
+                assert numbers.seconds(value, words("it")) in table
+
+
+@pytest.mark.parametrize("instances", [1, 16])
+def test_rows_keep_readable_labels(instances):
+    question = asked({"prefill_pool": str(instances), "decode_pool": str(instances)})
+    seen = simulate(question.service("disaggregated").design(), question.asked().traffic())
+    window = figures.Window(1, 2, 5, 0.02, 0.01, figures.row_count(seen))
+    figure = figures.timeline(seen, figures.gaps_between(seen, 1, 2), window,
+                              disaggregation._texts(question, words("en")), ".,")
+    labels = figure.layout.yaxis.ticktext
+    if instances == 1:
+        assert labels == ("prefill", "link", "decode")
+    else:
+        assert labels == ("16 × prefill", "16 × decode")

@@ -101,7 +101,7 @@ def test_custom_figures_reach_the_machine_in_base_units():
         ({"right": "split"}, "disaggregated"),
         ({"rate": "0"}, "0.001"),
         ({"rate": "busy"}, UNSET),
-        ({"prefill_pool": "99"}, "8"),
+        ({"prefill_pool": "99"}, "16"),
         ({"decode_pool": "0.5"}, "1"),
         ({"decode_chip": "h20"}, "same"),
         ({"link": "-1"}, "0.01"),

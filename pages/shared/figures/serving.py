@@ -166,10 +166,10 @@ def timeline(seen: Result, gaps: Gaps, window: Window, texts: Texts, separators:
     )
     figure.update_xaxes(range=[0, span], zeroline=False, showline=True, showgrid=False)
     figure.update_xaxes(title={"text": texts.time_axis, "standoff": 6}, ticks="outside", row=2)
-    named = range(0, len(rows), -(-len(rows) * LABEL_PIXELS // heights[0]))
+    labels = _labels([name for name, _ in rows], seen, texts, heights[0])
     figure.update_yaxes(
-        tickvals=list(named),
-        ticktext=[rows[place][0] for place in named],
+        tickvals=list(labels),
+        ticktext=list(labels.values()),
         range=[window.rows - 0.5, -0.85],
         showgrid=False,
         zeroline=False,
@@ -230,6 +230,18 @@ def _rows(seen: Result, texts: Texts) -> list[tuple[str, list[_Bars]]]:
         if one.pool == "prefill":
             rows.append((texts.link, [_transfers(seen, place, texts)]))
     return rows
+
+
+def _labels(names: list[str], seen: Result, texts: Texts, height: float) -> dict[float, str]:
+    """Return the labels of the rows by their place: each row's, or one a pool where they touch."""
+    if len(names) * LABEL_PIXELS <= height:
+        return dict(enumerate(names))
+    labels, first = {}, 0
+    for pool in seen.design.pools:
+        count = pool.instances * (1 + (pool.name == "prefill"))
+        labels[first + (count - 1) / 2] = f"{pool.instances} × {texts.pools[pool.name]}"
+        first += count
+    return labels
 
 
 def _transfers(seen: Result, sender: int, texts: Texts) -> _Bars:
