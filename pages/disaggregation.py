@@ -113,6 +113,7 @@ def _live(session: Session) -> None:
     sliders(question, session)
     if refused:
         st.html(f'<p class="sentence">{refused}</p>')
+        examples(words)
         choices(session)
         return
     said = sentences(question, stood, words)

@@ -65,14 +65,14 @@ def sliders(question: Question | None, session: Session) -> None:
         scenario = scenario.replaced(**stated)
     kinds = {scenario.left, scenario.right}
     shown = {
-        "rate": True,
+        "rate": scenario.rate is not None,
         "prompt": True,
         "output": True,
         "total": True,
         "pools": "disaggregated" in kinds and scenario.prefill_pool + scenario.decode_pool > 2,
         "link": "disaggregated" in kinds,
-        "ttft_target": True,
-        "itl_target": True,
+        "ttft_target": scenario.ttft_target is not None,
+        "itl_target": scenario.itl_target is not None,
         "budget": "chunked" in kinds,
         "request": question is not None,
     }
@@ -89,7 +89,7 @@ def sliders(question: Question | None, session: Session) -> None:
                 with column:
                     if name in own:
                         own[name]()
-                    elif getattr(scenario, name) is not None:
+                    else:
                         _slider(name, scenario, also, words)
 
 

@@ -319,11 +319,11 @@ def takeaway(stood: Mapping[str, Standing], words: Words) -> str:
 
 def percentiles(stood: Mapping[str, Standing], words: Words) -> str:
     """Return the percentiles of designs side by side, as a Markdown table."""
-    parts = ("p50", "p90", "p99")
-    header = ["", *(f"{name} {part}" for name in ("TTFT", "ITL") for part in parts)]
-    lines = [f"| {' | '.join(header)} |", "|---|" + "--:|" * (len(header) - 1)]
-    for kind, own in stood.items():
-        times = [getattr(spread, part) for spread in (own.ttft, own.itl) for part in parts]
-        cells = [words(f"disaggregation.short_{kind}"), *numbers.seconds(times, words)]
-        lines.append(f"| {' | '.join(cells)} |")
+    header = ["", *(words(f"disaggregation.short_{kind}") for kind in stood)]
+    lines = [f"| {' | '.join(header)} |", "|---|" + "--:|" * len(stood)]
+    for name in ("ttft", "itl"):
+        for part in ("p50", "p90", "p99"):
+            times = [getattr(getattr(own, name), part) for own in stood.values()]
+            cells = [f"{name.upper()} {part}", *numbers.seconds(times, words)]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

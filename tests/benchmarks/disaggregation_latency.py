@@ -7,12 +7,14 @@ Prints and asserts nothing. Run from the repository's root, on an idle machine::
 
 Each slider is moved by a key, which Streamlit reports 200 ms after the last one; a released pointer
 is reported at once, so that wait is taken off. "figures": until both timelines with their read-outs
-and reasons have been drawn in the browser; "all": until the run for the whole page has ended.
+and reasons have been drawn in the browser; "all": until the run for the whole page has ended;
+"CPU": what the server computed for it, which a busy machine disturbs least (Linux, own server).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import socket
 import statistics
@@ -22,6 +24,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import nan
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -36,8 +39,8 @@ IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """Run the app and give its address."""
+def served() -> Iterator[tuple[str, int]]:
+    """Run the app and give its address and process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -52,7 +55,7 @@ def served() -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.1)
-        yield address
+        yield address, process.pid
     finally:
         process.terminate()
         process.wait(timeout=20)
@@ -70,8 +73,18 @@ PROBE = """() => {
 }"""
 
 
-def moved(page: Page, label: str) -> tuple[float, float]:
-    """Move a slider by one stop; return the seconds to the upper figures and to the end."""
+def cpu_seconds(pid: int | None) -> float:
+    """Return the processor time that a process has used; NaN where it is not known."""
+    stat = Path(f"/proc/{pid}/stat")
+    if pid is None or not stat.exists():
+        return float("nan")
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def moved(page: Page, label: str, pid: int | None) -> tuple[float, float, float]:
+    """Move a slider by a stop; return the seconds to the upper figures, to the end, and of CPU."""
+    used = cpu_seconds(pid)
     page.get_by_role("slider", name=label).first.focus()
     page.evaluate("() => { window.probe.sides = window.probe.end = 0; }")
     start = page.evaluate("() => performance.now()")
@@ -79,7 +92,9 @@ def moved(page: Page, label: str) -> tuple[float, float]:
     page.wait_for_function("() => window.probe.end", timeout=60_000)
     page.wait_for_timeout(600)  # figures are drawn after the run has ended
     ended = page.evaluate("() => [window.probe.sides, window.probe.end]")
-    return tuple((moment - start) / 1e3 - KEY_DELAY for moment in ended)
+    # Figures that no value of theirs has moved are not drawn again.
+    moments = [(moment - start) / 1e3 - KEY_DELAY if moment else nan for moment in ended]
+    return *moments, cpu_seconds(pid) - used
 
 
 def main() -> None:
@@ -91,16 +106,17 @@ def main() -> None:
         path = shutil.which("chromium") or playwright.chromium.executable_path
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         if given:
-            measure(browser.new_page(viewport={"width": 1440, "height": 900}), given)
+            measure(browser.new_page(viewport={"width": 1440, "height": 900}), given, None)
         else:
-            with served() as address:
-                measure(browser.new_page(viewport={"width": 1440, "height": 900}), address)
+            with served() as (address, pid):
+                measure(browser.new_page(viewport={"width": 1440, "height": 900}), address, pid)
         browser.close()
 
 
-def measure(page: Page, address: str) -> None:
+def measure(page: Page, address: str, pid: int | None) -> None:
     """Move every slider a few stops, on every load."""
-    print(f"{'slider':22}{'figures, median':>18}{'all, median':>14}{'all, worst':>14}  [s]")
+    heads = f"{'figures, median':>18}{'all, median':>14}{'all, worst':>14}{'CPU':>8}"
+    print(f"{'slider':22}{heads}  [s]")
     for query in QUERIES:
         print(query)
         for label in SLIDERS:
@@ -111,10 +127,10 @@ def measure(page: Page, address: str) -> None:
             times = []
             page.evaluate(PROBE)
             for _ in range(MOVES):
-                times.append(moved(page, label))
-            sides, ended = (statistics.median(column) for column in zip(*times, strict=True))
-            worst = max(end for _, end in times)
-            print(f"{label:22}{sides:18.2f}{ended:14.2f}{worst:14.2f}")
+                times.append(moved(page, label, pid))
+            sides, ended, used = (statistics.median(column) for column in zip(*times, strict=True))
+            worst = max(end for _, end, _ in times)
+            print(f"{label:22}{sides:18.2f}{ended:14.2f}{worst:14.2f}{used:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
