@@ -123,7 +123,7 @@ def test_keyboard_reaches_every_control_and_shows_where_it_is(
 
 def test_less_motion_is_respected(new_page: Callable[..., Page], server: str) -> None:
     page = new_page(reduced_motion="reduce")
-    open_view(page, server, VIEWS[1], "en")
+    open_view(page, server, ROOFLINE, "en")
     moving = page.evaluate(
         """() => {
           const longest = (text) => Math.max(...text.split(',').map(parseFloat));
