@@ -29,6 +29,7 @@ def open_view(page: Page, server: str, view: object, language: str) -> None:
     if has_player(view):
         page.wait_for_selector(".player[data-ready][data-state=rest]")
     page.locator(".share-open").wait_for()
+    page.locator("[data-testid=stSidebar] a").nth(len(VIEWS) - 1).wait_for()
     page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
 
 
