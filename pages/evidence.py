@@ -19,7 +19,7 @@ from pages.shared.state import Session
 from physics.catalogue import models
 from physics.chips import chips
 from physics.fit import fitted, usable
-from physics.fit_report import REPORT, errors, kind, unseen_rows
+from physics.fit_report import REPORT, errors, kind
 from physics.measured_requests import (
     DOUBTS,
     Measured,
@@ -64,15 +64,15 @@ def rows() -> tuple[Row, ...]:
     """Return all measurements with their predictions."""
     measured = measured_requests()
     good = usable(measured)
-    seen = set(map(id, fitted([row for row in good if row.engine in engines()])))
-    counted = set(map(id, good))
+    seen = set(fitted([row for row in good if row.engine in engines()]))
+    counted = set(good)
 
     def share(row: Measured) -> str:
-        if id(row) not in counted:
+        if row not in counted:
             return "doubtful"
         if row.engine not in engines():
             return "other"
-        return "fitted" if id(row) in seen else "unseen"
+        return "fitted" if row in seen else "unseen"
 
     both = (predicted_seconds(measured, name).tolist() for name in PREDICTIONS)
     return tuple(
@@ -109,26 +109,23 @@ class Evidence:
 VIEW = Evidence()
 
 
-@cache
-def _unseen_errors() -> dict[tuple[str, str], float]:
-    """Return median errors on unseen rows by metric and kind of model."""
-    found = unseen_rows()
-    predicted = predicted_seconds(found)
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place, row in enumerate(found):
-        groups.setdefault((row.metric, kind(row)), []).append(place)
-    seconds = np.array([row.seconds for row in found])
-    return {key: errors(predicted[at], seconds[at]).median for key, at in groups.items()}
+def _unseen_median(metric: str, of_kind: str) -> float:
+    """Return the median error of typical predictions on rows that the fit has not seen."""
+    own = [
+        row
+        for row in rows()
+        if row.share == "unseen" and (row.measured.metric, kind(row.measured)) == (metric, of_kind)
+    ]
+    return errors([row.typical for row in own], [row.measured.seconds for row in own]).median
 
 
 def _summary(words: Words) -> None:
-    medians = _unseen_errors()
     bound = [row for row in rows() if row.share != "doubtful" and row.ideal > row.measured.seconds]
     counted = sum(row.share != "doubtful" for row in rows())
     shown = (
-        ("evidence.tpot_dense", numbers.percent(medians["tpot", "dense"], words, digits=2)),
-        ("evidence.tpot_moe", numbers.percent(medians["tpot", "moe"], words, digits=2)),
-        ("evidence.ttft_dense", numbers.percent(medians["ttft", "dense"], words, digits=2)),
+        ("evidence.tpot_dense", numbers.percent(_unseen_median("tpot", "dense"), words, digits=2)),
+        ("evidence.tpot_moe", numbers.percent(_unseen_median("tpot", "moe"), words, digits=2)),
+        ("evidence.ttft_dense", numbers.percent(_unseen_median("ttft", "dense"), words, digits=2)),
         ("evidence.counted", numbers.number(counted, words, digits=4)),
     )
     for column, (key, value) in zip(st.columns(len(shown)), shown, strict=True):

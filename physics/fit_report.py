@@ -63,8 +63,8 @@ def errors(predicted: Sequence[float], measured: Sequence[float]) -> Errors:
 def unseen_rows() -> list[Measured]:
     """Return the usable rows of fitted engines in configurations that the fit has not seen."""
     rows = [row for row in usable(measured_requests()) if row.engine in engines()]
-    seen = set(map(id, fitted(rows)))
-    return [row for row in rows if id(row) not in seen]
+    seen = set(fitted(rows))
+    return [row for row in rows if row not in seen]
 
 
 def other_rows() -> list[Measured]:

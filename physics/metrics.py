@@ -11,7 +11,7 @@ JOULE_PER_WATT_HOUR = 3600.0
 def time_per_output_token(
     *, e2e_seconds: ArrayLike, ttft_seconds: ArrayLike, output_tokens: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return TPOT, the mean inter-token latency: (E2E - TTFT) / (N - 1) [s].
+    """Return TPOT, the mean inter-token latency: (E2E - TTFT) / (N - 1) [s]; NaN for one token.
 
     Source: NVIDIA NIM benchmarking, metrics; some tools divide by N or leave the TTFT in.
 
@@ -21,7 +21,8 @@ def time_per_output_token(
     >>> round(float(tpot), 3)
     0.01
     """
-    steps = np.asarray(output_tokens, dtype=float) - 1.0
+    tokens = np.asarray(output_tokens, dtype=float)
+    steps = np.where(tokens > 1, tokens - 1.0, np.nan)
     return np.subtract(e2e_seconds, ttft_seconds) / steps
 
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from physics.architecture import Architecture
 from physics.continuous_batching import DECODE, PREFILL, StepTimes, plan
 from physics.machine import Machine
+from physics.metrics import time_per_output_token
 from physics.request import mean_step_seconds
 from physics.step import decode, prefill
 
@@ -115,8 +116,11 @@ class Schedule:
     @property
     def tpot_seconds(self) -> Array:
         """Mean time between two tokens of each request [s]; NaN for a single output token."""
-        steps = np.where(self.output > 1, self.output - 1, np.nan)
-        return (self.e2e_seconds - self.ttft_seconds) / steps
+        return time_per_output_token(
+            e2e_seconds=self.e2e_seconds,
+            ttft_seconds=self.ttft_seconds,
+            output_tokens=self.output,
+        )
 
     @property
     def span_seconds(self) -> Array:

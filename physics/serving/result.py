@@ -136,12 +136,11 @@ class Result:
     @property
     def tpot_seconds(self) -> Array:
         """Mean time of an output token after the first [s]; NaN for a single token."""
-        with np.errstate(invalid="ignore"):
-            return time_per_output_token(
-                e2e_seconds=self.e2e_seconds,
-                ttft_seconds=self.ttft_seconds,
-                output_tokens=self.output_tokens,
-            )
+        return time_per_output_token(
+            e2e_seconds=self.e2e_seconds,
+            ttft_seconds=self.ttft_seconds,
+            output_tokens=self.output_tokens,
+        )
 
     @property
     def transfer_seconds(self) -> Array:
