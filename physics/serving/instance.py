@@ -28,6 +28,15 @@ Tokens = NDArray[np.int64]
 NO_TOKENS = np.zeros(0, dtype=np.int64)
 
 
+def _ends(now: float, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return when steps end that follow one another from `now` on [s].
+
+    Added up in the order of time, so that steps planned together end to the last bit when they
+    would have ended one by one: else what comes at the same moment is taken in another order.
+    """
+    return np.cumsum(np.concatenate([[now], seconds]))[1:]
+
+
 class Done(Protocol):
     """What an instance reports at the end of a step."""
 
@@ -150,7 +159,7 @@ class Instance:
         steps = min(int(self.left.min()), PLAN)
         if self.used(steps) > self.room:
             steps = self._steps_that_fit(steps)
-        self.ends = now + np.cumsum(self.times.decode_seconds(self.contexts, steps))
+        self.ends = _ends(now, self.times.decode_seconds(self.contexts, steps))
         return self._run_until(now, float(self.ends[-1]))
 
     def _run_until(self, now: float, end: float) -> float:
@@ -332,7 +341,7 @@ class Chunks(Instance):
         if not self.pieces:
             return self._plan(now)
         self.ends = None
-        self.piece_ends = now + np.cumsum(self._piece_seconds())
+        self.piece_ends = _ends(now, self._piece_seconds())
         end, writing = float(self.piece_ends[-1]), len(self.running)
         self.log.interval(
             MIXED if writing else PREFILL,

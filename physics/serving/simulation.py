@@ -129,8 +129,8 @@ class _Simulation:
         self.ledger = Ledger(
             prompts.tolist(), outputs.tolist(), traffic.arrival_seconds.astype(float).tolist()
         )
-        self.now, self.ended, self.order = 0.0, 0, 0
-        self.events: list[tuple[float, int, int, int, int]] = []
+        self.now, self.ended = 0.0, 0
+        self.events: list[tuple[float, int, int, int]] = []
         self.instances: list[Instance] = []
         self.logs: list[StepLog] = []
         pools = [self._build(pool, tokens) for pool in design.pools]
@@ -190,7 +190,7 @@ class _Simulation:
         while events:
             now = self.now = events[0][0]
             while events and events[0][0] == now:
-                _, kind, _, which, version = heappop(events)
+                _, kind, which, version = heappop(events)
                 if kind == STEP_END:
                     self._step_ended(which, version)
                 elif kind == ARRIVAL:
@@ -203,8 +203,11 @@ class _Simulation:
             yield now
 
     def _push(self, when: float, kind: int, which: int, version: int = 0) -> None:
-        self.order += 1
-        heappush(self.events, (when, kind, self.order, which, version))
+        """Note an event; what comes at the same moment is taken by kind and number.
+
+        The order of noting would tell how many steps were planned ahead.
+        """
+        heappush(self.events, (when, kind, which, version))
 
     # Arrivals
 
