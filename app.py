@@ -73,6 +73,6 @@ else:
     players = [view for view in VIEWS if has_player(view)]
     app = st.App(
         __file__,
-        routes=[*player_routes(house(players)), *share_routes(players)],
+        routes=[*player_routes(house(players)), *share_routes(VIEWS)],
         middleware=player_middleware(map(url_path, players)),
     )

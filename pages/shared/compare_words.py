@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 
 import numpy as np
@@ -34,17 +34,59 @@ def pinned_words(pinned: Scenario, now: Scenario, words: Words) -> str:
 def comparison(pinned: Scenario, now: Scenario, words: Words) -> str:
     """Return a table of the two scenarios: what differs in them, and what physics says of both."""
     rows = [
-        (option_label(name, words), option_text(name, pinned, words), option_text(name, now, words))
+        (
+            option_label(name, words),
+            option_text(name, pinned, words),
+            option_text(name, now, words),
+            "",
+        )
         for name in differing(pinned, now)
     ]
-    body = "".join(_row(escape(label), escape(one), escape(other)) for label, one, other in rows)
-    body += "".join(_results(Case(points_from(pinned, {})), Case(points_from(now, {})), words))
+    rows += _results(Case(points_from(pinned, {})), Case(points_from(now, {})), words)
+    return compared_table(rows, words)
+
+
+Row = tuple[str, str, str, str]
+"""What is compared, its pinned value, the present one, and their ratio or ''."""
+
+
+def compared_table(rows: Iterable[Row], words: Words) -> str:
+    """Return a table of two states as HTML.
+
+    Examples
+    --------
+    >>> "A &amp; B</th><td>1</td>" in compared_table([("A & B", "1", "2", "2×")], Words("en"))
+    True
+    """
     heads = (words("compare.pinned"), words("compare.now"), words("compare.ratio"))
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    body = "".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(f"<td>{escape(text)}</td>" for text in texts)
+        + "</tr>"
+        for label, *texts in rows
+    )
     return f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _results(pinned: Case, now: Case, words: Words) -> list[str]:
+def compared_numbers(
+    label: str, write: Callable[..., str], one: float, other: float, words: Words
+) -> Row:
+    """Return the row of a quantity: both values, and how many times as large the present one is.
+
+    Examples
+    --------
+    >>> compared_numbers("TPOT", numbers.seconds, 0.005, 0.01, Words("en"))
+    ('TPOT', '5.00\xa0ms', '10.0\xa0ms', '2.00×')
+    """
+    known = np.isfinite(one) and np.isfinite(other) and one > 0
+    ratio = numbers.multiple(other / one, words, digits=3) if known else ""
+    # Whole numbers are written in full; infinity is a dash.
+    whole = (int(value) if float(value).is_integer() else value for value in (one, other))
+    return (label, *(write(value, words) for value in whole), ratio)
+
+
+def _results(pinned: Case, now: Case, words: Words) -> list[Row]:
     quantities: list[tuple[str, Callable[..., str], Callable[[Case], np.ndarray | float]]] = [
         ("TTFT", numbers.seconds, lambda case: case.timed(case.request.ttft_seconds)),
         ("TPOT", numbers.seconds, lambda case: case.timed(case.request.tpot_seconds)),
@@ -75,7 +117,7 @@ def _results(pinned: Case, now: Case, words: Words) -> list[str]:
         ),
     ]
     rows = [
-        _compared(label, write, _single(of(pinned)), _single(of(now)), words)
+        compared_numbers(label, write, _single(of(pinned)), _single(of(now)), words)
         for label, write, of in quantities
     ]
     for key, bound in (
@@ -83,12 +125,12 @@ def _results(pinned: Case, now: Case, words: Words) -> list[str]:
         ("compare.decode", lambda case: case.request.decode.bound),
     ):
         texts = (words(f"bound_by.{np.ravel(bound(case))[0]}") for case in (pinned, now))
-        rows.append(_row(words(key), *texts))
+        rows.append((words(key), *texts, ""))
     if not (pinned.fits[0] and now.fits[0]):
         texts = (
             words("compare.fits" if case.fits[0] else "misfit.short") for case in (pinned, now)
         )
-        rows.insert(0, _row(words("compare.in_memory"), *texts))
+        rows.insert(0, (words("compare.in_memory"), *texts, ""))
     return rows
 
 
@@ -100,17 +142,3 @@ def _kv_bytes(case: Case) -> np.ndarray:
 
 def _single(value: np.ndarray | float) -> float:
     return float(np.ravel(value)[0])
-
-
-def _compared(label: str, write: Callable[..., str], one: float, other: float, words: Words) -> str:
-    known = np.isfinite(one) and np.isfinite(other) and one > 0
-    ratio = numbers.multiple(other / one, words, digits=3) if known else ""
-    # Whole numbers are written in full; infinity is a dash.
-    whole = (int(value) if value.is_integer() else value for value in (one, other))
-    texts = (write(value, words) for value in whole)
-    return _row(label, *texts, ratio)
-
-
-def _row(label: str, one: str, other: str, ratio: str = "") -> str:
-    cells = "".join(f"<td>{text}</td>" for text in (one, other, ratio))
-    return f'<tr><th scope="row">{label}</th>{cells}</tr>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
@@ -23,14 +24,14 @@ def share_routes(views: Iterable[View], *, base_path: str | None = None) -> list
     Parameters
     ----------
     views : iterable of View
-        The pages whose numbers can be had as a snippet.
+        All pages; those with numbers give them as a snippet.
     base_path : str, optional
         Path under which the server lives; by default Streamlit's ``server.baseUrlPath``.
     """
     prefix = server_prefix(base_path)
     return [
         Route(f"{prefix}/share/qr.svg", _qr_code),
-        Route(f"{prefix}/share/snippet/{{page}}", _snippets({view.name for view in views})),
+        Route(f"{prefix}/share/snippet/{{page}}", _snippets(views)),
     ]
 
 
@@ -46,14 +47,25 @@ def _qr_code(request: Request) -> Response:
     return Response(qr_svg(link), media_type="image/svg+xml", headers={"cache-control": "no-cache"})
 
 
-def _snippets(names: set[str]) -> Callable[[Request], Response]:
+def has_snippet(view: View) -> bool:
+    """Say whether a page's numbers can be had as Python: a player's, or by a way of its own."""
+    return hasattr(view, "describe") or hasattr(view, "snippet")
+
+
+def _snippets(views: Iterable[View]) -> Callable[[Request], Response]:
+    writers = {
+        view.name: getattr(view, "snippet", functools.partial(snippet, view.name))
+        for view in views
+        if has_snippet(view)
+    }
+
     def answer(request: Request) -> Response:
         """Answer ``GET /share/snippet/<page>?<scenario>``."""
-        page = request.path_params["page"]
-        if page not in names:
+        writer = writers.get(request.path_params["page"])
+        if writer is None:
             return PlainTextResponse("no such page", status_code=404)
         query, _ = read_link(dict(request.query_params))
         scenario, _ = Scenario.from_query(query)
-        return PlainTextResponse(snippet(page, scenario), headers={"cache-control": "no-cache"})
+        return PlainTextResponse(writer(scenario), headers={"cache-control": "no-cache"})
 
     return answer

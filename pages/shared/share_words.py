@@ -12,6 +12,7 @@ from pages.shared.links import VERSION
 from pages.shared.player.routes import browser_version, plotly_name
 from pages.shared.player.view import View
 from pages.shared.scenario import Scenario
+from pages.shared.share_routes import has_snippet
 from physics.chips import chip
 
 
@@ -78,7 +79,7 @@ def share_button(view: View, scenario: Scenario, words: Words) -> str:
     """Return the button as HTML; what it opens is fetched when it is pressed."""
     given = {
         "page": view.name,
-        "python": hasattr(view, "describe"),
+        "python": has_snippet(view),
         "link_version": str(VERSION),
         "version": browser_version(),
         "plotly": plotly_name(),
