@@ -108,7 +108,7 @@ def _sentence(metric: str, phase: _One, words: Words) -> str:
     return words(
         "change.metric",
         metric=metric,
-        by=_by(phase.ratio, words),
+        by=by(phase.ratio, words),
         before=numbers.seconds(phase.before, words),
         after=numbers.seconds(phase.after, words),
         causes="; ".join(said),
@@ -126,12 +126,12 @@ def _still(metric: str, phase: _One, words: Words) -> str:
     return words("change.still_little", metric=metric, cause=_amount(moved, phase, words))
 
 
-def _by(ratio: float, words: Words) -> str:
+def by(ratio: float, words: Words) -> str:
     """Write by how much something grew or shrank: '+38%', '×6.6', '÷17'.
 
     Examples
     --------
-    >>> [_by(ratio, Words("en")) for ratio in (1.38, 6.6, 0.84, 0.06)]
+    >>> [by(ratio, Words("en")) for ratio in (1.38, 6.6, 0.84, 0.06)]
     ['+38%', '×6.6', '−16%', '÷17']
     """
     if ratio >= AS_MULTIPLE:
@@ -171,7 +171,7 @@ def _amount(cause: str, phase: _One, words: Words) -> str:
         return words(f"change.doubled_{cause}")
     if abs(1 / ratio - 2) < DOUBLED:
         return words(f"change.halved_{cause}")
-    return words(f"change.by_{cause}", by=_by(ratio, words))
+    return words(f"change.by_{cause}", by=by(ratio, words))
 
 
 def _what_stayed(phase: _One, words: Words) -> list[str]:

@@ -11,6 +11,7 @@ from html import escape
 
 import streamlit as st
 
+from pages.shared.language import Words
 from pages.shared.pin import PIN, pin_text, pinned
 from pages.shared.scenario import DEFAULTS, Scenario
 from pages.shared.state import Session, store_values
@@ -34,7 +35,7 @@ def pin_bar(
     ----------
     session : Session
     what : str
-        What is pinned, in a few words.
+        What is pinned, in a few words, as HTML.
     on_swap : callable
         Called after the two scenarios have changed places.
     """
@@ -44,6 +45,7 @@ def pin_bar(
         st.button(
             words("compare.pin" if other is None else "compare.pin_again"),
             key="pin_this",
+            type="tertiary",
             help=words("compare.pin_help"),
             on_click=store_values,
             args=({PIN: pin_text(present)},),
@@ -51,13 +53,33 @@ def pin_bar(
         if other is None:
             return
         st.button(
-            words("compare.swap"), key="pin_swap", on_click=_swap, args=(present, other, on_swap)
+            words("compare.swap"),
+            key="pin_swap",
+            type="tertiary",
+            on_click=_swap,
+            args=(present, other, on_swap),
         )
-        st.button(words("compare.unpin"), key="pin_unpin", on_click=store_values, args=({PIN: ""},))
+        st.button(
+            words("compare.unpin"),
+            key="pin_unpin",
+            type="tertiary",
+            on_click=store_values,
+            args=({PIN: ""},),
+        )
         st.html(
             f'<p class="pin-legend"><span aria-hidden="true"></span>'
-            f" <strong>{escape(words('compare.legend'))}</strong> {escape(what)}</p>"
+            f" <strong>{escape(words('compare.legend'))}</strong> {what}</p>"
         )
+
+
+def compared_block(table: str, words: Words) -> None:
+    """Show the table of the two under its title; a wide one scrolls."""
+    title = words("compare.title")
+    st.header(title, anchor=False)
+    st.html(
+        f'<div class="compared" role="region" tabindex="0" aria-label="{escape(title)}">'
+        f"{table}</div>"
+    )
 
 
 def _swap(present: Scenario, other: Scenario, then: Callable[[], None]) -> None:

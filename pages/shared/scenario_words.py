@@ -78,12 +78,12 @@ def moves(before: Scenario, after: Scenario, words: Words) -> str:
     """
     return ", ".join(
         f"{option_label(name, words)} "
-        + _arrow(option_text(name, before, words), option_text(name, after, words))
+        + arrow(option_text(name, before, words), option_text(name, after, words))
         for name in differing(before, after)
     )
 
 
-def _arrow(before: str, after: str) -> str:
+def arrow(before: str, after: str) -> str:
     """Join two values, with their unit once where it is the same."""
     unit = numbers.SPACE + after.rpartition(numbers.SPACE)[2]
     return f"{before.removesuffix(unit)} → {after}"

@@ -207,5 +207,9 @@ def examples(words: Words) -> None:
 
 def _tell(values: Mapping[str, str]) -> None:
     store_values({**FROM_THE_START, **values})
-    # The model and the chip stand in the sidebar, which no fragment draws.
+    draw_whole_page()
+
+
+def draw_whole_page() -> None:
+    """Have the sidebar drawn too, where the model and the chip stand: no fragment draws it."""
     st.session_state[WHOLE_PAGE] = True

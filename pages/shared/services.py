@@ -6,7 +6,7 @@ one, the targets of any) is not part of its key, so that a slider simulates only
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from physics.machine import Machine, machine
 from physics.serving.contest import (
     Alone,
     Kept,
+    Standing,
     alone,
     enough,
     kept,
@@ -279,6 +280,14 @@ class Question:
         chunks = prompt / self.scenario.budget
         most = min(wanted, MOST_CHUNKS / chunks, MOST_TOKENS / self.scenario.output)
         return max(int(most), FEWEST_REQUESTS)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A comparison with what each design reached in it, by the design's kind."""
+
+    question: Question
+    stood: Mapping[str, Standing]
 
 
 def _key(one: Service | Asked) -> str:

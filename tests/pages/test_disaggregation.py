@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
-from pages import disaggregation
-from pages.disaggregation import SIDES
-from pages.shared import numbers, service_words, services
+from pages.shared import numbers, service_figures, service_words, services
 from pages.shared.figures import serving as figures
 from pages.shared.job import finished
 from pages.shared.language import LANGUAGES, texts, words
 from pages.shared.scenario import DEFAULTS, Scenario, url_text
 from pages.shared.service_controls import EXAMPLES
+from pages.shared.service_figures import SIDES
 from pages.shared.services import GIGABYTE, Question, Service, nice
 from pages.shared.stops import slider_stops
 from physics.catalogue import model
@@ -449,7 +448,7 @@ def finished_map(app: AppTest) -> services.Map:
 
 
 def test_more_requests_replace_the_few(monkeypatch):
-    monkeypatch.setattr(disaggregation, "MORE", 2)
+    monkeypatch.setattr(service_figures, "MORE", 2)
     app = open_page("disaggregation", lang="en", rate="5")
     app.button(key="job_more_start").click().run()
     assert not app.exception
@@ -473,7 +472,7 @@ def test_blocks_of_the_timeline_fill_the_time_in_which_instances_work():
     start, end = 5.0, 6.0
     gaps = figures.gaps_between(seen, start, end)
     window = figures.Window(start, end, 50, 0.02, 0.01, figures.row_count(seen))
-    texts_ = disaggregation._texts(question, words("en"))
+    texts_ = service_figures.figure_texts(question, words("en"))
     figure = figures.timeline(seen, gaps, window, texts_, ".,")
     drawn = sum(float(np.sum(trace.x * trace.width)) for trace in figure.data
                 if trace.type == "bar")
@@ -534,7 +533,7 @@ def test_rows_keep_readable_labels(instances):
     seen = simulate(question.service("disaggregated").design(), question.asked().traffic())
     window = figures.Window(1, 2, 5, 0.02, 0.01, figures.row_count(seen))
     figure = figures.timeline(seen, figures.gaps_between(seen, 1, 2), window,
-                              disaggregation._texts(question, words("en")), ".,")
+                              service_figures.figure_texts(question, words("en")), ".,")
     labels = figure.layout.yaxis.ticktext
     if instances == 1:
         assert labels == ("prefill", "link", "decode")
