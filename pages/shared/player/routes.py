@@ -1,8 +1,8 @@
 """HTTP routes beside Streamlit: the tables, the player's own scripts, and Plotly's script.
 
-Nothing comes from elsewhere: plotly.min.js is the one inside the installed plotly package. Names
-of scripts hold a hash of their contents, so that browsers keep them for a year; tables are
-checked by ETag each time, and kept compressed in memory here.
+Nothing comes from elsewhere; Plotly's script is in `assets/vendor/`. Names of scripts hold a hash
+of their contents, so that browsers keep them for a year; tables are checked by ETag each time, and
+kept compressed in memory here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from pages.shared.player.table import build_table
 from pages.shared.player.view import House
 
 BROWSER_FILES = Path(__file__).parent / "browser"
+PLOTLY = Path(__file__).resolve().parents[3] / "assets" / "vendor" / "plotly-cartesian.min.js"
 FOREVER = "public, max-age=31536000, immutable"
 TABLES_KEPT = 512
 FIRST_MODULE = "player.js"
@@ -311,18 +311,14 @@ def _browser_files() -> list[Path]:
     return sorted(path for path in BROWSER_FILES.iterdir() if path.suffix in MEDIA_TYPES)
 
 
-def _plotly_path() -> Any:
-    return files("plotly") / "package_data" / "plotly.min.js"
-
-
 @functools.cache
 def _plotly_hash() -> str:
-    return _hash(_plotly_path().read_bytes())
+    return _hash(PLOTLY.read_bytes())
 
 
 @functools.cache
 def _compressed_plotly() -> bytes:
-    return gzip.compress(_plotly_path().read_bytes(), compresslevel=6, mtime=0)
+    return gzip.compress(PLOTLY.read_bytes(), compresslevel=6, mtime=0)
 
 
 def _plotly_script() -> bytes:
