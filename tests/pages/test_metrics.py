@@ -10,6 +10,7 @@ import pytest
 from pages import metrics
 from pages.shared.figures import requests
 from pages.shared.language import words
+from pages.shared.metrics_words import CONFUSED, DEFINED
 from pages.shared.player.view import Section
 from physics.catalogue import model
 from physics.chips import chip
@@ -211,7 +212,7 @@ def test_every_number_of_the_tables_has_its_slot(language):
     slots = set(re.findall(r'data-slot="(\w+)"', html))
     assert slots == {c[2:] for c in table["rows"]["batch"] if c.startswith("t/v_")}
     assert "{" not in html
-    assert html.count("<tr>") == 2 + len(metrics.DEFINED) + len(metrics.CONFUSED)
+    assert html.count("<tr>") == 2 + len(DEFINED) + len(CONFUSED)
 
 
 def test_what_does_not_fit_gets_no_time():
