@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,73 +10,21 @@ import streamlit as st
 
 from pages.shared import colours, numbers
 from pages.shared.controls import engine_text
+from pages.shared.evidence_controls import evidence_controls
+from pages.shared.evidence_words import selection_of
 from pages.shared.failures import reason
 from pages.shared.figures import evidence as figures
 from pages.shared.language import Words
 from pages.shared.state import Session
 from physics.catalogue import models
 from physics.chips import chips
-from physics.fit import fitted, usable
-from physics.fit_report import REPORT, errors, kind
-from physics.measured_requests import (
-    DOUBTS,
-    Measured,
-    measured_requests,
-    predicted_seconds,
-)
+from physics.evidence import BAND, Row, errors_of, rows, unseen_median, within
+from physics.fit_report import REPORT, kind
+from physics.measured_requests import DOUBTS, Measured
 from physics.measurement_sources import measurement_sources
-from physics.typical import engines, kernels, overheads
+from physics.typical import kernels, overheads
 
-METRICS = ("tpot", "ttft")
-SHARES = ("unseen", "fitted", "other", "doubtful")
-PREDICTIONS = ("typical", "ideal")
 WORST = 12
-
-
-@dataclass(frozen=True)
-class Row:
-    """A measurement with its predictions and the part that it plays.
-
-    Attributes
-    ----------
-    share : str
-        'fitted', 'unseen', 'other' (an engine that was not fitted) or 'doubtful'.
-    """
-
-    measured: Measured
-    typical: float
-    ideal: float
-    share: str
-
-    def predicted(self, name: str) -> float:
-        """Return one of the two predictions [s]."""
-        return self.typical if name == "typical" else self.ideal
-
-    def error(self, name: str) -> float:
-        """Return predicted / measured - 1."""
-        return self.predicted(name) / self.measured.seconds - 1
-
-
-@cache
-def rows() -> tuple[Row, ...]:
-    """Return all measurements with their predictions."""
-    measured = measured_requests()
-    good = usable(measured)
-    seen = set(fitted([row for row in good if row.engine in engines()]))
-    counted = set(good)
-
-    def share(row: Measured) -> str:
-        if row not in counted:
-            return "doubtful"
-        if row.engine not in engines():
-            return "other"
-        return "fitted" if row in seen else "unseen"
-
-    both = (predicted_seconds(measured, name).tolist() for name in PREDICTIONS)
-    return tuple(
-        Row(row, typical, ideal, share(row))
-        for row, typical, ideal in zip(measured, *both, strict=True)
-    )
 
 
 class Evidence:
@@ -90,10 +36,12 @@ class Evidence:
 
     def body(self, session: Session, pages: Mapping[str, object]) -> None:
         """Draw the page."""
-        words = session.words
+        words, scenario = session.words, session.scenario
         _summary(words)
         with st.container(key="evidence_filters"):
-            chosen, prediction, metric = _filters(words)
+            evidence_controls(scenario, words)
+        chosen = selection_of(scenario).rows()
+        prediction, metric = scenario.prediction, scenario.metric
         if not chosen:
             st.info(words("evidence.nothing"))
         else:
@@ -109,23 +57,13 @@ class Evidence:
 VIEW = Evidence()
 
 
-def _unseen_median(metric: str, of_kind: str) -> float:
-    """Return the median error of typical predictions on rows that the fit has not seen."""
-    own = [
-        row
-        for row in rows()
-        if row.share == "unseen" and (row.measured.metric, kind(row.measured)) == (metric, of_kind)
-    ]
-    return errors([row.typical for row in own], [row.measured.seconds for row in own]).median
-
-
 def _summary(words: Words) -> None:
     bound = [row for row in rows() if row.share != "doubtful" and row.ideal > row.measured.seconds]
     counted = sum(row.share != "doubtful" for row in rows())
     shown = (
-        ("evidence.tpot_dense", numbers.percent(_unseen_median("tpot", "dense"), words, digits=2)),
-        ("evidence.tpot_moe", numbers.percent(_unseen_median("tpot", "moe"), words, digits=2)),
-        ("evidence.ttft_dense", numbers.percent(_unseen_median("ttft", "dense"), words, digits=2)),
+        ("evidence.tpot_dense", numbers.percent(unseen_median("tpot", "dense"), words, digits=2)),
+        ("evidence.tpot_moe", numbers.percent(unseen_median("tpot", "moe"), words, digits=2)),
+        ("evidence.ttft_dense", numbers.percent(unseen_median("ttft", "dense"), words, digits=2)),
         ("evidence.counted", numbers.number(counted, words, digits=4)),
     )
     for column, (key, value) in zip(st.columns(len(shown)), shown, strict=True):
@@ -134,65 +72,12 @@ def _summary(words: Words) -> None:
     st.markdown(words("evidence.sentence", beaten=of_all[0], counted=of_all[1]))
 
 
-def _filters(words: Words) -> tuple[list[Row], str, str]:
-    first, second, third = st.columns([1, 1, 2])
-    metric = first.segmented_control(
-        words("evidence.metric"),
-        METRICS,
-        default="tpot",
-        required=True,
-        format_func=lambda name: name.upper(),
-        key="evidence_metric",
-    )
-    prediction = second.segmented_control(
-        words("evidence.prediction"),
-        PREDICTIONS,
-        default="typical",
-        required=True,
-        format_func=lambda name: words(f"controls.{name}"),
-        key="evidence_prediction",
-    )
-    shares = third.pills(
-        words("evidence.shares"),
-        SHARES,
-        default=["unseen"],
-        selection_mode="multi",
-        format_func=lambda name: words(f"evidence.share_{name}"),
-        key="evidence_shares",
-    )
-    pool = [row for row in rows() if row.measured.metric == metric and row.share in shares]
-    picked = {}
-    names = {
-        "source": lambda slug: measurement_sources()[slug].title,
-        "model": lambda slug: models()[slug].name,
-        "chip": lambda slug: chips()[slug].name,
-        "engine": lambda name: engine_text(name, words),
-    }
-    for column, (field, text) in zip(st.columns(len(names)), names.items(), strict=True):
-        options = sorted({getattr(row.measured, field) for row in pool})
-        picked[field] = column.multiselect(
-            words(f"evidence.{field}"),
-            options,
-            placeholder=words("evidence.all"),
-            format_func=text,
-            key=f"evidence_{field}",
-        )
-    chosen = [
-        row
-        for row in pool
-        if all(
-            not values or getattr(row.measured, field) in values for field, values in picked.items()
-        )
-    ]
-    return chosen, prediction, metric
-
-
 def _texts(words: Words) -> figures.Texts:
     return figures.Texts(
         measured_axis=words("evidence.measured_axis"),
         predicted_axis=words("evidence.predicted_axis"),
         diagonal=words("evidence.diagonal"),
-        band=words("evidence.band", band=numbers.percent(figures.BAND, words, digits=2)),
+        band=words("evidence.band", band=numbers.percent(BAND, words, digits=2)),
         error_axis=words("evidence.error_axis"),
         rows_axis=words("evidence.rows_axis"),
         counted=words("evidence.rows"),
@@ -201,17 +86,14 @@ def _texts(words: Words) -> figures.Texts:
 
 
 def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> None:
-    found = errors(
-        [row.predicted(prediction) for row in chosen], [row.measured.seconds for row in chosen]
-    )
-    within = np.mean([abs(row.error(prediction)) <= figures.BAND for row in chosen])
+    found = errors_of(chosen, prediction)
     said = {
         "rows": numbers.number(found.rows, words, digits=4),
         "median": numbers.percent(found.median, words, digits=2),
         "mean": numbers.percent(found.mean, words, digits=2),
         "bias": numbers.percent(found.bias, words, digits=2),
-        "within": numbers.percent(float(within), words, digits=2),
-        "band": numbers.percent(figures.BAND, words, digits=2),
+        "within": numbers.percent(within(chosen, prediction), words, digits=2),
+        "band": numbers.percent(BAND, words, digits=2),
         "metric": metric.upper(),
     }
     st.markdown(words("evidence.chosen", **said))
@@ -325,10 +207,7 @@ def _groups(chosen: list[Row], prediction: str, words: Words) -> None:
             groups.setdefault(text(row.measured), []).append(row)
         table = []
         for name, members in sorted(groups.items()):
-            own = errors(
-                [row.predicted(prediction) for row in members],
-                [row.measured.seconds for row in members],
-            )
+            own = errors_of(members, prediction)
             shares = (own.median, own.mean, own.bias)
             table.append([name, str(own.rows), *numbers.percent(shares, words, digits=2)])
         header = [

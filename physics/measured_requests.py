@@ -107,6 +107,19 @@ def measured_requests() -> tuple[Measured, ...]:
     return tuple(_with_doubts(rows))
 
 
+@cache
+def measured_names(column: str) -> tuple[str, ...]:
+    """Return the values that a column of text has, sorted; no prediction is made for it.
+
+    Examples
+    --------
+    >>> measured_names("metric")
+    ('tpot', 'ttft')
+    """
+    with (MEASUREMENTS / "requests.csv").open(newline="", encoding="utf-8") as file:
+        return tuple(sorted({row[column] for row in csv.DictReader(file)}))
+
+
 def predicted_seconds(rows: Rows, efficiency: str = "typical") -> NDArray[np.float64]:
     """Return what physics says of each row [s].
 

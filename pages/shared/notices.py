@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,11 +26,14 @@ class Notice:
     used : str or None
         What is used in its place, as it would stand in the URL. None: the parameter is unknown
         and is left out; UNSET: it is known, and nothing can be used in its place.
+    allowed : str
+        What may be given, where a list of it helps.
     """
 
     name: str
     given: str
     used: str | None
+    allowed: str = field(default="", repr=False)
 
 
 def shortened(text: str, length: int = SHOWN_CHARACTERS) -> str:
@@ -56,6 +59,9 @@ def notice_text(notice: Notice, words: Words) -> str:
     """
     if notice.used is None:
         return words("notice.unknown", name=notice.name)
-    if notice.used == UNSET:
-        return words("notice.unset", name=notice.name, given=notice.given)
-    return words("notice.value", name=notice.name, given=notice.given, used=notice.used)
+    said = (
+        words("notice.unset", name=notice.name, given=notice.given)
+        if notice.used == UNSET
+        else words("notice.value", name=notice.name, given=notice.given, used=notice.used)
+    )
+    return f"{said} {words('notice.allowed', names=notice.allowed)}" if notice.allowed else said

@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pages.shared.name_lists import ALIKE, Names, list_text
 from pages.shared.notices import UNSET, Notice, shortened
 from physics.chips import Chip, chip, chips
 from physics.errors import InputError, nearest_names
@@ -43,9 +44,35 @@ OTHER_PARAMETERS = frozenset(
     }
 )
 
+
+def _measured_names(column: str) -> Callable[[], tuple[str, ...]]:
+    """Give what returns the known values of a column of the measurements."""
+
+    def known() -> tuple[str, ...]:
+        from physics.measured_requests import measured_names
+
+        return measured_names(column)
+
+    return known
+
+
+# What the evidence shows: no part of what is computed, and it differs on no other page.
+EVIDENCE_OPTIONS: dict[str, Choice | Names] = {
+    option.name: option
+    for option in (
+        Choice("metric", ("tpot", "ttft"), "tpot"),
+        Choice("prediction", ("typical", "ideal"), "typical"),
+        Names("measured", lambda: ("unseen", "fitted", "other", "doubtful"), ("unseen",)),
+        Names("measured_source", _measured_names("source")),
+        Names("measured_model", _measured_names("model")),
+        Names("measured_chip", _measured_names("chip")),
+        Names("measured_engine", _measured_names("engine")),
+    )
+}
+
 # Options of single pages, which the command does not have.
 DEFAULT_VERSUS = "h20"  # little arithmetic, much bandwidth: the opposite of most chips
-PAGE_OPTIONS: dict[str, Number | Choice] = {
+PAGE_OPTIONS: dict[str, Number | Choice | Names] = {
     option.name: option
     for option in (
         Number("price", 0.001, 1000, None, "USD per chip-hour", whole=False),
@@ -60,12 +87,10 @@ PAGE_OPTIONS: dict[str, Number | Choice] = {
         Number("budget", 16, 65_536, CHUNK_TOKENS, "tokens"),
         Number("ttft_target", 0.1, 10_000_000, None, "ms", whole=False),
         Number("itl_target", 0.1, 10_000_000, None, "ms", whole=False),
+        *EVIDENCE_OPTIONS.values(),
     )
 }
 _ALL_OPTIONS = OPTIONS | PAGE_OPTIONS
-
-# A name less alike than this is no slip of the pen: the default is used.
-ALIKE = 0.6
 
 
 @dataclass(frozen=True)
@@ -112,6 +137,12 @@ class Scenario:
         Tokens in a step of a chunked service.
     ttft_target, itl_target : float or None
         What users are promised [ms]; None: multiples of what one request takes alone.
+    metric, prediction : str
+        Of the measurements that are shown: 'tpot' or 'ttft'; beside them 'typical' or 'ideal'.
+    measured : tuple of str
+        Which measurements are shown, by the part that they play (`physics.evidence.SHARES`).
+    measured_source, measured_model, measured_chip, measured_engine : tuple of str
+        From where, of what; empty: of any.
 
     Examples
     --------
@@ -144,6 +175,13 @@ class Scenario:
     budget: int = PAGE_OPTIONS["budget"].default
     ttft_target: float | None = None
     itl_target: float | None = None
+    metric: str = PAGE_OPTIONS["metric"].default
+    prediction: str = PAGE_OPTIONS["prediction"].default
+    measured: tuple[str, ...] = PAGE_OPTIONS["measured"].default
+    measured_source: tuple[str, ...] = ()
+    measured_model: tuple[str, ...] = ()
+    measured_chip: tuple[str, ...] = ()
+    measured_engine: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, option in _ALL_OPTIONS.items():
@@ -197,10 +235,8 @@ class Scenario:
                 fields[name] = _parse(name, text)
             except (InputError, OverflowError):
                 fields[name] = _nearest(name, text)
-                used = fields[name]
-                if used is None:
-                    used = own_figures(chip(_chip_of(texts))).get(name, UNSET)
-                notices.append(Notice(name, shortened(text), url_text(used)))
+                own = own_figures(chip(_chip_of(texts))).get(name, UNSET)
+                notices.append(_notice(name, text, fields[name], own))
         scenario = cls(**fields)
         if scenario.tp > 1 and chip(scenario.chip).link is None:
             # Nothing joins these chips, so they cannot share a model.
@@ -254,16 +290,18 @@ def own_figures(the_chip: Chip) -> dict[str, float]:
     }
 
 
-def url_text(value: str | float) -> str:
+def url_text(value: str | float | tuple[str, ...]) -> str:
     """Write a value as it stands in a URL, so that reading it gives the same value back.
 
     Examples
     --------
-    >>> url_text(2048.0), url_text(0.25), url_text("fp8")
-    ('2048', '0.25', 'fp8')
+    >>> url_text(2048.0), url_text(0.25), url_text("fp8"), url_text(("tpot", "ttft"))
+    ('2048', '0.25', 'fp8', 'tpot,ttft')
     """
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        return list_text(value)
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
@@ -279,7 +317,16 @@ def _last(value: str | Iterable[str]) -> str:
         return "…"
 
 
-def _parse(name: str, text: str) -> str | float:
+def _notice(name: str, text: str, used: object, own: str | float) -> Notice:
+    """Say what is used in place of a value; `own` is the chip's figure, where there is one."""
+    option = _ALL_OPTIONS.get(name)
+    if isinstance(option, Names):
+        used = url_text(used) if used else UNSET
+        return Notice(name, shortened(option.wrong(text)), used, option.allowed())
+    return Notice(name, shortened(text), url_text(own if used is None else used))
+
+
+def _parse(name: str, text: str) -> str | float | tuple[str, ...]:
     if name in _ALL_OPTIONS:
         return _ALL_OPTIONS[name].parse(text)
     known = _slugs(name)
@@ -289,7 +336,7 @@ def _parse(name: str, text: str) -> str | float:
     return slug
 
 
-def _nearest(name: str, text: str) -> str | float | None:
+def _nearest(name: str, text: str) -> str | float | tuple[str, ...] | None:
     option = _ALL_OPTIONS.get(name)
     if option is None or isinstance(option, Choice):
         # difflib takes a time that grows with the square of the length.

@@ -9,9 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.shared import colours
-
-BAND = 0.25
-"""Half width of the band around the diagonal."""
+from physics.evidence import BAND
 
 WIDEST = 1.0
 """The error at which the distribution's outer bins begin."""
