@@ -7,8 +7,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.menu import VIEWS
-from pages.shared.controls import sidebar
-from pages.shared.frame import browser_part, has_player, page
+from pages.shared.frame import browser_part, has_player, page, pickers
 from pages.shared.house import house
 from pages.shared.lecture import is_notes, lecture_link, notes_page
 from pages.shared.player.routes import player_middleware, player_routes
@@ -59,7 +58,7 @@ def show() -> None:
         with st.container(key="page_links", gap=None):
             for target in pages.values():
                 st.page_link(target, query_params=session.query())
-        sidebar(session, view.sliders, getattr(view, "picks", ()))
+        pickers(view, session)
         lecture_link(session)
     # Drawn from here and not from within the st.Page: Streamlit takes a page's elements off the
     # screen as soon as a link is clicked, and a fragment that is just then reporting a slider has

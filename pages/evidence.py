@@ -32,6 +32,7 @@ class Evidence:
 
     name = "evidence"
     sliders = ()
+    uses_scenario = False
     next = ("roofline", "decode-shift")
 
     def body(self, session: Session, pages: Mapping[str, object]) -> None:
@@ -96,7 +97,8 @@ def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> N
         "band": numbers.percent(BAND, words, digits=2),
         "metric": metric.upper(),
     }
-    st.markdown(words("evidence.chosen", **said))
+    with st.container(key="evidence_chosen"):
+        st.markdown(words("evidence.chosen", **said))
     look = colours.DECODE if metric == "tpot" else colours.PREFILL
     alike: dict[tuple[str, bool, str], list[Row]] = {}
     for row in sorted(chosen, key=lambda row: kind(row.measured)):

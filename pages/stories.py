@@ -13,6 +13,7 @@ class Stories:
 
     name = "stories"
     sliders = ()
+    uses_scenario = False
     next = ()
 
     def body(self, session: Session, pages: Mapping[str, object]) -> None:

@@ -30,7 +30,7 @@ TENSOR_PARALLEL = (1, 2, 4, 8, 16, 32, 64)
 
 
 def sidebar(session: Session, moved: tuple[str, ...], picks: tuple[str, ...] = ()) -> None:
-    """Show the pickers, and as text what the page does not move.
+    """Show the pickers of the scenario, and as text what the page does not move.
 
     Parameters
     ----------
@@ -70,7 +70,6 @@ def sidebar(session: Session, moved: tuple[str, ...], picks: tuple[str, ...] = (
         heading = escape(words("controls.rest"))
         st.html(f'<p class="rest"><strong>{heading}</strong> {escape(rest)}</p>')
     st.button(words("controls.reset"), key="pick_reset", on_click=reset_scenario)
-    _language(words)
 
 
 def model_text(slug: str, kv: str, words: Words) -> str:
@@ -325,7 +324,8 @@ def _picker(name: str, value: object, options: tuple, **how: object) -> None:
     st.selectbox(options=options, key=key, on_change=store, **how)
 
 
-def _language(words: Words) -> None:
+def language_picker(words: Words) -> None:
+    """Show in which languages the pages speak."""
     st.session_state["pick_language"] = words.code
     st.segmented_control(
         words("controls.language"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared.controls import language_picker, sidebar
 from pages.shared.glossary import for_browser
 from pages.shared.language import Words
 from pages.shared.lecture import lecture_script, story_panel
@@ -42,7 +43,8 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
     view : View
         The page. Its texts are `<name>.title` and `<name>.do`; it may also have `sources`
         (a sequence of `Source`) and `next` (names of pages that follow). A page without a player
-        draws itself with `body(session, pages)`.
+        draws itself with `body(session, pages)`; with `uses_scenario = False` it shows nothing of
+        the scenario, which its links carry all the same.
     session : Session
         Scenario and language.
     pages : mapping of str to st.Page
@@ -69,6 +71,18 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
 def has_player(view: View) -> bool:
     """Say whether a page's figures are the player's, which sliders move."""
     return hasattr(view, "describe")
+
+
+def pickers(view: View, session: Session) -> None:
+    """Show what can be picked in the sidebar: the scenario where it counts, and the language."""
+    if uses_scenario(view):
+        sidebar(session, view.sliders, getattr(view, "picks", ()))
+    language_picker(session.words)
+
+
+def uses_scenario(view: View) -> bool:
+    """Say whether what a page shows depends on model, chip and load."""
+    return getattr(view, "uses_scenario", True)
 
 
 def notices(session: Session) -> None:

@@ -24,9 +24,7 @@ def query_of(page: Page) -> dict[str, str]:
 
 
 def chosen(page: Page) -> str:
-    return page.get_by_text(words("it")("evidence.rows"), exact=False).filter(
-        has=page.locator("strong")
-    ).first.inner_text()  # fmt: skip
+    return page.locator(".st-key-evidence_chosen").inner_text()
 
 
 def dots(page: Page) -> list:

@@ -87,6 +87,19 @@ def test_html_in_a_link_stays_text():
     assert "&lt;script&gt;x" in html_of(app)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_sidebar_shows_pickers_only_where_they_count(name):
+    app = open_page(name, lang="en", batch="8", chip="h20")
+    shown = {box.key for box in app.sidebar.selectbox} | {one.key for one in app.sidebar.button}
+    counts = name not in ("evidence", "stories")
+    assert ("pick_model" in shown) == ("pick_chip" in shown) == ("pick_reset" in shown) == counts
+    assert [one.key for one in app.sidebar.get("button_group")] == ["pick_language"]
+    links = app.sidebar.get("page_link")
+    assert len(links) == len(NAMES)
+    assert all("chip=h20" in link.proto.query_string for link in links)
+    assert query_of(app) == {"batch": "8", "chip": "h20", "lang": "en"}
+
+
 def test_picking_a_chip_drops_custom_figures():
     app = open_page(NAMES[0], bandwidth="6000", lang="en")
     app.selectbox(key="pick_chip").select("h200-sxm").run()
