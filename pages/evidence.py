@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import colours, numbers
 from pages.shared.controls import engine_text
+from pages.shared.evidence_changes import what_changed
 from pages.shared.evidence_controls import evidence_controls
-from pages.shared.evidence_words import selection_of
+from pages.shared.evidence_snippet import snippet
+from pages.shared.evidence_words import comparison, pinned_words, selection_of, settings
 from pages.shared.failures import reason
 from pages.shared.figures import evidence as figures
 from pages.shared.language import Words
+from pages.shared.pinning import pin_bar, pinned_scenario
+from pages.shared.scenario import Scenario
 from pages.shared.state import Session
 from physics.catalogue import models
 from physics.chips import chips
-from physics.evidence import BAND, Row, errors_of, rows, unseen_median, within
+from physics.evidence import BAND, Row, Selection, errors_of, rows, unseen_median, within
 from physics.fit_report import REPORT, kind
 from physics.measured_requests import DOUBTS, Measured
 from physics.measurement_sources import measurement_sources
 from physics.typical import kernels, overheads
+
+MOVED = "evidence_moved"
+"""Key of the selections before and after the last move."""
 
 WORST = 12
 
@@ -37,16 +46,29 @@ class Evidence:
 
     def body(self, session: Session, pages: Mapping[str, object]) -> None:
         """Draw the page."""
-        words, scenario = session.words, session.scenario
-        _summary(words)
+        words = session.words
+        with st.container(key="evidence_summary"):
+            _summary(words)
         with st.container(key="evidence_filters"):
-            evidence_controls(scenario, words)
-        chosen = selection_of(scenario).rows()
-        prediction, metric = scenario.prediction, scenario.metric
-        if not chosen:
-            st.info(words("evidence.nothing"))
+            evidence_controls(session.scenario, words)
+        selection = selection_of(session.scenario)
+        other = pinned_scenario(session)
+        pinned = selection_of(other) if other else None
+        chosen, prediction = selection.rows(), selection.prediction
+        _said(selection, chosen, words)
+        legend = pinned_words(pinned, selection, words) if pinned else ""
+        if chosen or pinned:
+            with _figures(selection, chosen, pinned, words):
+                pin_bar(session, legend)
         else:
-            _figures(chosen, prediction, metric, words)
+            pin_bar(session, legend)
+            st.markdown(_beaten(words))
+        if pinned:
+            # It may be wider than a phone: keys scroll it.
+            scrolls = f'tabindex="0" role="region" aria-label="{escape(words("compare.title"))}"'
+            table = comparison(pinned, selection, words)
+            st.html(f'<div class="compared" {scrolls}>{table}</div>')
+        if chosen:
             _worst(chosen, prediction, words)
             _groups(chosen, prediction, words)
             _download(chosen, words)
@@ -54,12 +76,19 @@ class Evidence:
         _constants(words)
         _sources(words)
 
+    def settings(self, scenario: Scenario, words: Words) -> list[str]:
+        """Return what is chosen, in words."""
+        return settings(scenario, words)
+
+    def snippet(self, scenario: Scenario) -> str:
+        """Return the lines of Python that compute the errors anew."""
+        return snippet(scenario)
+
 
 VIEW = Evidence()
 
 
 def _summary(words: Words) -> None:
-    bound = [row for row in rows() if row.share != "doubtful" and row.ideal > row.measured.seconds]
     counted = sum(row.share != "doubtful" for row in rows())
     shown = (
         ("evidence.tpot_dense", numbers.percent(unseen_median("tpot", "dense"), words, digits=2)),
@@ -69,8 +98,14 @@ def _summary(words: Words) -> None:
     )
     for column, (key, value) in zip(st.columns(len(shown)), shown, strict=True):
         column.metric(words(key), value)
-    of_all = numbers.number([len(bound), counted], words, digits=4)
-    st.markdown(words("evidence.sentence", beaten=of_all[0], counted=of_all[1]))
+
+
+def _beaten(words: Words) -> str:
+    """Say what the read-outs are, and how many measurements beat the ideal."""
+    counted = [row for row in rows() if row.share != "doubtful"]
+    beaten = sum(row.ideal > row.measured.seconds for row in counted)
+    texts = numbers.number([beaten, len(counted)], words, digits=4)
+    return words("evidence.sentence", beaten=texts[0], counted=texts[1])
 
 
 def _texts(words: Words) -> figures.Texts:
@@ -82,31 +117,87 @@ def _texts(words: Words) -> figures.Texts:
         error_axis=words("evidence.error_axis"),
         rows_axis=words("evidence.rows_axis"),
         counted=words("evidence.rows"),
-        doubtful=words("evidence.share_doubtful"),
+        pinned=words("compare.legend"),
     )
 
 
-def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> None:
-    found = errors_of(chosen, prediction)
-    said = {
+def _said(selection: Selection, chosen: list[Row], words: Words) -> None:
+    """Say how far off the rows chosen are, and what the last move has changed."""
+    with st.container(key="evidence_chosen"):
+        if chosen:
+            st.markdown(words("evidence.chosen", **_numbers(selection, chosen, words)))
+        else:
+            st.info(words("evidence.nothing"))
+    before, now = st.session_state.get(MOVED, (selection, selection))
+    if now != selection:
+        before, now = now, selection
+    st.session_state[MOVED] = before, now
+    # Always there, so that screen readers hear when its text changes.
+    st.html(f'<p class="changed" role="status">{escape(what_changed(before, now, words))}</p>')
+
+
+def _numbers(selection: Selection, chosen: list[Row], words: Words) -> dict[str, str]:
+    """Return how far off the rows chosen are, in words."""
+    found = errors_of(chosen, selection.prediction)
+    return {
         "rows": numbers.number(found.rows, words, digits=4),
         "median": numbers.percent(found.median, words, digits=2),
         "mean": numbers.percent(found.mean, words, digits=2),
         "bias": numbers.percent(found.bias, words, digits=2),
-        "within": numbers.percent(within(chosen, prediction), words, digits=2),
+        "within": numbers.percent(within(chosen, selection.prediction), words, digits=2),
         "band": numbers.percent(BAND, words, digits=2),
-        "metric": metric.upper(),
+        "metric": selection.metric.upper(),
     }
-    with st.container(key="evidence_chosen"):
-        st.markdown(words("evidence.chosen", **said))
-    look = colours.DECODE if metric == "tpot" else colours.PREFILL
+
+
+def _figures(
+    selection: Selection, chosen: list[Row], pinned: Selection | None, words: Words
+) -> DeltaGenerator:
+    """Draw the two figures; return the place below the first."""
+    look = colours.DECODE if selection.metric == "tpot" else colours.PREFILL
+    prediction, separators = selection.prediction, words.separators
+    decades = [10.0**exponent for exponent in range(-4, 3)]
+    ticks = (decades, numbers.seconds(decades, words, trim=True))
+    ghost = errors = None
+    if pinned:
+        others = pinned.rows()
+        errors = [row.error(pinned.prediction) for row in others]
+        ghost = figures.Pinned(
+            [row.measured.seconds for row in others],
+            [row.predicted(pinned.prediction) for row in others],
+        )
+    said = _numbers(selection, chosen, words) if chosen else {}
+    left, right = st.columns([1.7, 1])
+    left.plotly_chart(
+        figures.scatter(
+            _alike(chosen, prediction, look, words), _texts(words), ticks, separators, ghost
+        ),
+        key="evidence_scatter",
+        alt=words("evidence.alt_scatter", **said) if chosen else words("evidence.nothing"),
+    )
+    right.plotly_chart(
+        figures.distribution(
+            [row.error(prediction) for row in chosen], look, _texts(words), separators, errors
+        ),
+        key="evidence_distribution",
+        alt=words("evidence.alt_distribution", **said) if chosen else words("evidence.nothing"),
+    )
+    right.markdown(words("evidence.honest"))
+    right.markdown(_beaten(words))
+    return left
+
+
+def _alike(
+    chosen: list[Row], prediction: str, look: colours.Look, words: Words
+) -> list[figures.Group]:
+    """Return the rows in groups that are drawn alike."""
     alike: dict[tuple[str, bool, str], list[Row]] = {}
     for row in sorted(chosen, key=lambda row: kind(row.measured)):
         doubtful = row.share == "doubtful"
         alike.setdefault((kind(row.measured), doubtful, _title(row.measured, words)), []).append(
             row
         )
-    groups = [
+    return [
         figures.Group(
             words(f"evidence.kind_{name}")
             + (f" ({words('evidence.share_doubtful')})" if doubtful else ""),
@@ -119,23 +210,6 @@ def _figures(chosen: list[Row], prediction: str, metric: str, words: Words) -> N
         )
         for (name, doubtful, title), members in alike.items()
     ]
-    decades = [10.0**exponent for exponent in range(-4, 3)]
-    ticks = (decades, numbers.seconds(decades, words, trim=True))
-    separators = words.separators
-    left, right = st.columns([1.7, 1])
-    left.plotly_chart(
-        figures.scatter(groups, _texts(words), ticks, separators),
-        key="evidence_scatter",
-        alt=words("evidence.alt_scatter", **said),
-    )
-    right.plotly_chart(
-        figures.distribution(
-            [row.error(prediction) for row in chosen], look, _texts(words), separators
-        ),
-        key="evidence_distribution",
-        alt=words("evidence.alt_distribution", **said),
-    )
-    right.markdown(words("evidence.honest"))
 
 
 def _configuration(row: Measured, words: Words) -> str:

@@ -15,6 +15,7 @@ from pages.shared.glossary import PAGE, Term, pages_of, terms
 from pages.shared.language import Words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
+from pages.shared.snippet import snippet
 from pages.shared.state import Session
 from physics.kv_cache import kv_bytes_per_token
 from physics.limits import critical_batch, critical_context
@@ -32,6 +33,10 @@ class Glossary:
         """Draw the entries."""
         paths = {name: target.url_path for name, target in pages.items()}
         st.html(entries(session.scenario, session.words, paths, session.query()))
+
+    def snippet(self, scenario: Scenario) -> str:
+        """Return the lines of Python that compute the values anew."""
+        return snippet(PAGE, scenario)
 
 
 VIEW = Glossary()
@@ -121,6 +126,8 @@ def _page_link(page: str, words: Words, paths: Mapping[str, str], query: Mapping
 def values_here(scenario: Scenario, words: Words) -> dict[str, str]:
     """Return what terms come to in the scenario, in words; times only where the model fits.
 
+    A single output token comes from the prefill: nothing is given of a decode that never runs.
+
     Examples
     --------
     >>> values_here(Scenario(), Words("en"))["ridge"]
@@ -142,7 +149,7 @@ def _sizes(case: Case, words: Words) -> dict[str, Callable[[], str]]:
 
     def both(write: Callable, attribute: str) -> str:
         texts = [write(first(getattr(step, attribute)), words) for step in (prefill, decode)]
-        return _phases(texts, words)
+        return _phases(texts, words, decodes=_decodes(case))
 
     context = critical_context(
         architecture,
@@ -153,8 +160,8 @@ def _sizes(case: Case, words: Words) -> dict[str, Callable[[], str]]:
         np.divide(machine.peak, machine.attention_peak),
     )
     batch = critical_batch(architecture, machine.peak, machine.bandwidth, points.weights)
-    return {
-        "context": lambda: numbers.tokens(first(np.round(case.context)), words),
+    read = {"context": lambda: numbers.tokens(first(np.round(case.context)), words)}
+    return (read if _decodes(case) else {}) | {
         "flop": lambda: both(numbers.flop, "flop"),
         "peak": lambda: numbers.flop_per_second(first(machine.peak), words),
         "bandwidth": lambda: numbers.bytes_per_second(first(machine.bandwidth), words),
@@ -190,22 +197,34 @@ def _times(case: Case, words: Words) -> dict[str, Callable[[], str]]:
                 for step in (asked.prefill, asked.decode)
             ],
             words,
+            decodes=_decodes(case),
         )
 
-    return {
-        "prefill": seconds(asked.ttft_seconds),
+    decode = {
         "decode": seconds(asked.e2e_seconds - asked.ttft_seconds),
         "step": seconds(asked.decode.seconds_sum),
-        "ttft": seconds(asked.ttft_seconds),
         "tpot": seconds(asked.tpot_seconds),
-        "e2e": seconds(asked.e2e_seconds),
         "user-speed": rate(asked.tokens_per_second_user),
+    }
+    if not _decodes(case):
+        decode = {"decode": lambda: words("glossary.no_decode")}
+    return decode | {
+        "prefill": seconds(asked.ttft_seconds),
+        "ttft": seconds(asked.ttft_seconds),
+        "e2e": seconds(asked.e2e_seconds),
         "throughput": rate(asked.tokens_per_second_system),
         "mfu": both("mfu"),
         "mbu": both("mbu"),
     }
 
 
-def _phases(texts: Iterable[str], words: Words) -> str:
+def _decodes(case: Case) -> bool:
+    """Say whether the answer has a token that the prefill does not give."""
+    return bool(case.request.output[0] > 1)
+
+
+def _phases(texts: Iterable[str], words: Words, *, decodes: bool) -> str:
     prefill, decode = texts
+    if not decodes:
+        return words("glossary.only_prefill", prefill=prefill)
     return words("glossary.both", prefill=prefill, decode=decode)

@@ -29,6 +29,11 @@ ENGINE_NAMES = {
 TENSOR_PARALLEL = (1, 2, 4, 8, 16, 32, 64)
 
 
+def uses_scenario(view: object) -> bool:
+    """Say whether what a page shows depends on model, chip and load."""
+    return getattr(view, "uses_scenario", True)
+
+
 def sidebar(session: Session, moved: tuple[str, ...], picks: tuple[str, ...] = ()) -> None:
     """Show the pickers of the scenario, and as text what the page does not move.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.evidence_words import filter_text, selection_of
+from pages.shared.evidence_words import all_text, filter_text, selection_of
 from pages.shared.language import Words
 from pages.shared.scenario import DEFAULTS, EVIDENCE_OPTIONS, Scenario, url_text
 from pages.shared.state import store_values
@@ -13,7 +13,7 @@ from physics.evidence import FILTERS, METRICS, PREDICTIONS, SHARES
 
 def evidence_controls(scenario: Scenario, words: Words) -> None:
     """Show metric, prediction, shares and filters, and a way back to where they started."""
-    first, second, third = st.columns([1, 1, 2])
+    first, second, third, last = st.columns([0.85, 0.85, 3.2, 1], vertical_alignment="bottom")
     with first:
         _one_of("metric", METRICS, scenario, words, format_func=str.upper)
     with second:
@@ -41,14 +41,15 @@ def evidence_controls(scenario: Scenario, words: Words) -> None:
             st.multiselect(
                 words(f"evidence.{field}"),
                 options,
-                placeholder=words("evidence.all"),
+                placeholder=all_text(field, words),
                 format_func=lambda name, field=field: filter_text(field, name, words),
                 **_stored(f"measured_{field}", list(picked)),
             )
     if any(getattr(scenario, name) != DEFAULTS[name] for name in EVIDENCE_OPTIONS):
-        st.button(
+        last.button(
             words("evidence.reset"),
             key="evidence_reset",
+            width="stretch",
             on_click=store_values,
             args=(dict.fromkeys(EVIDENCE_OPTIONS, ""),),
         )

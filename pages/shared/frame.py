@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.controls import language_picker, sidebar
+from pages.shared.controls import language_picker, sidebar, uses_scenario
 from pages.shared.glossary import for_browser
 from pages.shared.language import Words
 from pages.shared.lecture import lecture_script, story_panel
@@ -78,11 +78,6 @@ def pickers(view: View, session: Session) -> None:
     if uses_scenario(view):
         sidebar(session, view.sliders, getattr(view, "picks", ()))
     language_picker(session.words)
-
-
-def uses_scenario(view: View) -> bool:
-    """Say whether what a page shows depends on model, chip and load."""
-    return getattr(view, "uses_scenario", True)
 
 
 def notices(session: Session) -> None:

@@ -6,7 +6,14 @@ import json
 from html import escape
 
 from pages.shared import numbers
-from pages.shared.controls import chip_text, engine_text, model_text, rest_texts, weights_text
+from pages.shared.controls import (
+    chip_text,
+    engine_text,
+    model_text,
+    rest_texts,
+    uses_scenario,
+    weights_text,
+)
 from pages.shared.language import Words
 from pages.shared.links import VERSION
 from pages.shared.player.routes import browser_version, plotly_name
@@ -50,7 +57,7 @@ def share_words(words: Words) -> dict[str, str]:
 
 
 def settings(view: View, scenario: Scenario, words: Words) -> list[str]:
-    """Return what is picked beside the page's sliders, in words.
+    """Return what is picked beside the page's sliders, in words; a page may have its own way.
 
     Examples
     --------
@@ -59,6 +66,10 @@ def settings(view: View, scenario: Scenario, words: Words) -> list[str]:
     >>> settings(one_request.VIEW, Scenario(), Words("en"))[-2:]
     ['1\\xa0chip', 'Ideal']
     """
+    if hasattr(view, "settings"):
+        return view.settings(scenario, words)
+    if not uses_scenario(view):
+        return []
     own = chip(scenario.chip)
     found = [model_text(scenario.model, scenario.kv, words), chip_text(own, words)]
     if "versus" in getattr(view, "picks", ()):
@@ -85,7 +96,7 @@ def share_button(view: View, scenario: Scenario, words: Words) -> str:
         "plotly": plotly_name(),
         "words": share_words(words),
         "handout": [words(f"section.{name}") for name in ("formula", "honest", "takeaway")],
-        "settings": settings(view, scenario, words) if view.sliders else [],
+        "settings": settings(view, scenario, words),
     }
     data = escape(json.dumps(given, ensure_ascii=False), quote=True)
     label = escape(words("share.open"))

@@ -266,6 +266,51 @@ if short == 0:
     }
 """,
     ),
+    "glossary": Lines(
+        (
+            "from physics.kv_cache import kv_bytes_per_token",
+            "from physics.limits import critical_batch, critical_context",
+            "from physics.memory import weight_bytes",
+            "from physics.request import request",
+            "from physics.roofline import ridge_flop_per_byte",
+        ),
+        """\
+one = request(architecture, on, prompt=prompt, output=output, batch=batch, **formats)
+weights, kv = formats["weights"], formats["kv"]
+ratio = on.peak / on.attention_peak
+critical = critical_context(architecture, on.peak, on.bandwidth, kv, on.tp, ratio)
+numbers |= {
+    "peak_flop_per_s": float(on.peak),
+    "bandwidth_bytes_per_s": float(on.bandwidth),
+    "capacity_bytes": float(on.capacity),  # of one chip
+    "ridge_flop_per_byte": float(ridge_flop_per_byte(on.peak, on.bandwidth)),
+    "critical_batch": float(critical_batch(architecture, on.peak, on.bandwidth, weights)),
+    "critical_context": float(critical),
+    "weight_bytes_all_chips": float(weight_bytes(architecture, weights, on.tp)),
+    "kv_bytes_per_token": float(kv_bytes_per_token(architecture, kv)),
+}
+# A single output token comes from the prefill: no decode runs.
+for phase, step in (("prefill", one.prefill), ("decode", one.decode))[: 2 if output > 1 else 1]:
+    numbers |= {f"{phase}.flop": float(step.flop), f"{phase}.intensity": float(step.intensity)}
+    if short == 0:
+        numbers |= {f"{phase}.mfu": float(step.mfu), f"{phase}.mbu": float(step.mbu)}
+if output > 1:
+    numbers["decode.context"] = prompt + (output - 2) / 2  # in the middle of the answer
+if short == 0:
+    numbers |= {
+        "ttft_s": float(one.ttft_seconds),
+        "e2e_s": float(one.e2e_seconds),
+        "tokens_per_s_system": float(one.tokens_per_second_system),
+    }
+if short == 0 and output > 1:
+    numbers |= {
+        "tpot_s": float(one.tpot_seconds),
+        "decode_s": float(one.e2e_seconds - one.ttft_seconds),
+        "decode.seconds_sum": float(one.decode.seconds_sum),
+        "tokens_per_s_user": float(one.tokens_per_second_user),
+    }
+""",
+    ),
 }
 
 

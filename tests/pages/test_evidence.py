@@ -41,14 +41,14 @@ def test_filters_narrow_what_is_counted():
     app = open_page("evidence", lang="en")
     assert not app.exception
     before = sum(row.share == "unseen" and row.measured.metric == "tpot" for row in rows())
-    assert f"**{before} measurements**" in app.markdown[1].value
+    assert f"**{before} measurements**" in app.markdown[0].value
     app.multiselect(key="evidence_measured_chip").set_value(["h200-sxm"]).run()
     kept = sum(
         row.share == "unseen" and row.measured.metric == "tpot" and row.measured.chip == "h200-sxm"
         for row in rows()
     )
     assert 0 < kept < before
-    assert f"**{kept} measurements**" in app.markdown[1].value
+    assert f"**{kept} measurements**" in app.markdown[0].value
 
 
 PICKED = {
@@ -80,7 +80,7 @@ def chosen_by(query: dict[str, str]) -> list[Row]:
 
 
 def said_of(app: AppTest) -> str:
-    return app.markdown[1].value.replace("\xa0", " ")
+    return app.markdown[0].value.replace("\xa0", " ")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,6 +17,13 @@ WIDEST = 1.0
 BINS = 40
 
 
+_GHOST = {"color": colours.WEIGHTS.colour, "opacity": 0.7, "line": {"width": 1}}
+"""Markers of what is pinned: grey, as all that only stands there to compare with.
+
+Rings around the present dots, so that both are seen where they agree.
+"""
+
+
 @dataclass(frozen=True)
 class Texts:
     """The words in the figures."""
@@ -28,7 +35,7 @@ class Texts:
     error_axis: str
     rows_axis: str
     counted: str
-    doubtful: str
+    pinned: str
 
 
 @dataclass(frozen=True)
@@ -54,11 +61,26 @@ class Group:
     loads: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Pinned:
+    """The rows of the selection that is pinned, faint behind the present ones.
+
+    Attributes
+    ----------
+    measured, predicted : sequence of float
+        Times [s].
+    """
+
+    measured: Sequence[float]
+    predicted: Sequence[float]
+
+
 def scatter(
     groups: Sequence[Group],
     texts: Texts,
     ticks: tuple[Sequence[float], Sequence[str]],
     separators: str,
+    pinned: Pinned | None = None,
 ) -> go.Figure:
     """Draw predicted against measured times [s] on log axes, the diagonal and a band around it.
 
@@ -66,8 +88,10 @@ def scatter(
     ----------
     ticks : tuple
         Times at which the axes have ticks [s], and their texts.
+    pinned : Pinned, optional
     """
-    values = np.concatenate([[*group.measured, *group.predicted] for group in groups] or [[1.0]])
+    drawn = [*groups, pinned] if pinned else groups
+    values = np.array([time for one in drawn for time in (*one.measured, *one.predicted)])
     values = values if len(values) else np.array([1e-3, 1.0])
     low, high = values.min() / 1.4, values.max() * 1.4
     ends = np.array([low, high])
@@ -115,6 +139,15 @@ def scatter(
             ),
         )
         named.add(group.name)
+    if pinned:
+        figure.add_scatter(
+            x=np.asarray(pinned.measured, dtype=np.float32),
+            y=np.asarray(pinned.predicted, dtype=np.float32),
+            mode="markers",
+            marker={**_GHOST, "size": 9, "symbol": "circle-open"},
+            name=texts.pinned,
+            hoverinfo="skip",
+        )
     axis = {
         "type": "log",
         "range": list(np.log10([low, high])),
@@ -125,7 +158,7 @@ def scatter(
         "ticks": "outside",
     }
     figure.update_layout(
-        height=520,
+        height=440,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         separators=separators,
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": None},
@@ -136,21 +169,42 @@ def scatter(
 
 
 def distribution(
-    errors: Sequence[float], look: colours.Look, texts: Texts, separators: str
+    errors: Sequence[float],
+    look: colours.Look,
+    texts: Texts,
+    separators: str,
+    pinned: Sequence[float] | None = None,
 ) -> go.Figure:
-    """Draw how often predicted / measured - 1 is how large; what lies beyond is in the end bins."""
+    """Draw how often predicted / measured - 1 is how large; what lies beyond is in the end bins.
+
+    Parameters
+    ----------
+    errors : sequence of float
+    pinned : sequence of float, optional
+        The errors of the selection that is pinned: a dotted outline.
+    """
     edges = np.linspace(-WIDEST, WIDEST, BINS + 1)
-    inside = np.clip(errors, -WIDEST, WIDEST - 1e-9)
-    counts, _ = np.histogram(inside, edges)
     figure = go.Figure(
         go.Bar(
             x=(edges[:-1] + edges[1:]) / 2,
-            y=counts,
+            y=_counts(errors, edges),
             width=edges[1] - edges[0],
             marker={"color": look.colour, "opacity": 0.7, "line": {"width": 0}},
             hovertemplate=f"%{{x:+.0%}}: %{{y}} {texts.counted}<extra></extra>",
         )
     )
+    if pinned is not None:
+        counts = _counts(pinned, edges)
+        figure.add_scatter(
+            x=edges,
+            y=[*counts, counts[-1]],
+            mode="lines",
+            line={
+                "shape": "hv", "dash": "dot", "width": 1.75, "color": colours.WEIGHTS.colour,
+            },
+            name=texts.pinned,
+            hoverinfo="skip",
+        )  # fmt: skip
     figure.add_vrect(x0=-BAND, x1=BAND, fillcolor=colours.WEIGHTS.faint(0.18), line_width=0)
     figure.add_vline(x=0, line={"color": colours.WEIGHTS.colour, "width": 1.5})
     figure.update_layout(
@@ -163,3 +217,8 @@ def distribution(
         yaxis={"title": texts.rows_axis},
     )
     return figure
+
+
+def _counts(errors: Sequence[float], edges: np.ndarray) -> np.ndarray:
+    inside = np.clip(errors, -WIDEST, WIDEST - 1e-9)
+    return np.histogram(inside, edges)[0]
