@@ -19,7 +19,7 @@ from pages.shared.evidence_words import comparison, pinned_words, selection_of, 
 from pages.shared.failures import reason
 from pages.shared.figures import evidence as figures
 from pages.shared.language import Words
-from pages.shared.pinning import pin_bar, pinned_scenario
+from pages.shared.pinning import compared_block, pin_bar, pinned_scenario
 from pages.shared.scenario import Scenario
 from pages.shared.state import Session
 from physics.catalogue import models
@@ -56,7 +56,7 @@ class Evidence:
         pinned = selection_of(other) if other else None
         chosen, prediction = selection.rows(), selection.prediction
         _said(selection, chosen, words)
-        legend = pinned_words(pinned, selection, words) if pinned else ""
+        legend = escape(pinned_words(pinned, selection, words)) if pinned else ""
         if chosen or pinned:
             with _figures(selection, chosen, pinned, words):
                 pin_bar(session, legend)
@@ -64,10 +64,7 @@ class Evidence:
             pin_bar(session, legend)
             st.markdown(_beaten(words))
         if pinned:
-            # It may be wider than a phone: keys scroll it.
-            scrolls = f'tabindex="0" role="region" aria-label="{escape(words("compare.title"))}"'
-            table = comparison(pinned, selection, words)
-            st.html(f'<div class="compared" {scrolls}>{table}</div>')
+            compared_block(comparison(pinned, selection, words), words)
         if chosen:
             _worst(chosen, prediction, words)
             _groups(chosen, prediction, words)
@@ -133,7 +130,7 @@ def _said(selection: Selection, chosen: list[Row], words: Words) -> None:
         before, now = now, selection
     st.session_state[MOVED] = before, now
     # Always there, so that screen readers hear when its text changes.
-    st.html(f'<p class="changed" role="status">{escape(what_changed(before, now, words))}</p>')
+    st.html(f'<p class="changed" aria-live="polite">{escape(what_changed(before, now, words))}</p>')
 
 
 def _numbers(selection: Selection, chosen: list[Row], words: Words) -> dict[str, str]:

@@ -280,9 +280,9 @@ weights, kv = formats["weights"], formats["kv"]
 ratio = on.peak / on.attention_peak
 critical = critical_context(architecture, on.peak, on.bandwidth, kv, on.tp, ratio)
 numbers |= {
-    "peak_flop_per_s": float(on.peak),
-    "bandwidth_bytes_per_s": float(on.bandwidth),
-    "capacity_bytes": float(on.capacity),  # of one chip
+    "peak_flop_per_second": float(on.peak),
+    "bandwidth_bytes_per_second": float(on.bandwidth),
+    "capacity_bytes_one_chip": float(on.capacity),
     "ridge_flop_per_byte": float(ridge_flop_per_byte(on.peak, on.bandwidth)),
     "critical_batch": float(critical_batch(architecture, on.peak, on.bandwidth, weights)),
     "critical_context": float(critical),

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, expect
 
 from pages.shared.language import words
+from tests.browser.player_page import release_at, wait_for_rest
 
 SLOW_MS = 60_000
 CHARTS = "[data-testid=stPlotlyChart] .js-plotly-plot"
@@ -81,3 +82,20 @@ def test_back_and_forward_go_through_the_filters(page: Page, server: str) -> Non
     page.go_forward()
     expect(page.get_by_text(second)).to_be_visible()
     assert query_of(page) == {"lang": "it", "metric": "ttft"}
+
+
+def test_filters_go_along_over_a_page_whose_slider_is_moved(page: Page, server: str) -> None:
+    open_page(page, f"{server}/evidence?lang=it&measured_chip=h200-sxm")
+    said = chosen(page)
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Roofline", exact=True).click()
+    page.wait_for_selector(".player[data-ready][data-tables]")
+    release_at(page, "batch", 5)
+    wait_for_rest(page)
+    assert query_of(page)["measured_chip"] == "h200-sxm"
+    batch = query_of(page)["batch"]
+    link = page.get_by_test_id("stSidebar").get_by_role(
+        "link", name=words("it")("evidence.nav"), exact=True
+    )
+    link.click()
+    expect(page.locator(".st-key-evidence_chosen")).to_have_text(said)
+    assert query_of(page) == {"lang": "it", "measured_chip": "h200-sxm", "batch": batch}

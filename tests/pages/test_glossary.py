@@ -9,10 +9,12 @@ import pytest
 
 from pages.glossary import VIEW, entries, values_here
 from pages.menu import VIEWS
+from pages.shared import numbers
 from pages.shared.glossary import PAGE, for_browser, forms, found, pages_of, terms
 from pages.shared.language import LANGUAGES, texts, words
 from pages.shared.scenario import Scenario
 from physics.predict import parse_question, predict
+from tests.pages.test_share import run
 
 PATHS = {view.name: view.name for view in VIEWS}
 # What the text that the project starts from speaks of.
@@ -157,10 +159,74 @@ def test_values_are_those_of_physics(query):
     ]
 
 
+# A number of the page's lines of Python, how it is written, and the entry in which it stands.
+IN_PYTHON = [
+    ("ttft_s", numbers.seconds, "ttft"),
+    ("tpot_s", numbers.seconds, "tpot"),
+    ("e2e_s", numbers.seconds, "e2e"),
+    ("decode_s", numbers.seconds, "decode"),
+    ("decode.seconds_sum", numbers.seconds, "step"),
+    ("tokens_per_s_user", numbers.tokens_per_second, "user-speed"),
+    ("tokens_per_s_system", numbers.tokens_per_second, "throughput"),
+    ("peak_flop_per_second", numbers.flop_per_second, "peak"),
+    ("bandwidth_bytes_per_second", numbers.bytes_per_second, "bandwidth"),
+    ("capacity_bytes_one_chip", numbers.bytes_decimal, "hbm"),
+    ("ridge_flop_per_byte", numbers.flop_per_byte, "ridge"),
+    ("critical_batch", numbers.number, "critical-batch"),
+    ("critical_context", lambda value, words: numbers.tokens(round(value), words),
+     "critical-context"),
+    ("weight_bytes_all_chips", numbers.bytes_decimal, "weights"),
+    ("kv_bytes_per_token", numbers.bytes_decimal, "kv-cache"),
+    ("decode.context", lambda value, words: numbers.tokens(round(value), words), "context"),
+    ("prefill.flop", numbers.flop, "flop"),
+    ("decode.flop", numbers.flop, "flop"),
+    ("prefill.intensity", numbers.flop_per_byte, "arithmetic-intensity"),
+    ("decode.intensity", numbers.flop_per_byte, "arithmetic-intensity"),
+    ("prefill.mfu", lambda value, words: numbers.percent(value, words, digits=2), "mfu"),
+    ("decode.mbu", lambda value, words: numbers.percent(value, words, digits=2), "mbu"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"prompt": "4096", "batch": "8", "kv": "fp8"},
+        {"model": "deepseek-v3", "chip": "h200-sxm", "tp": "16", "efficiency": "typical"},
+        {"output": "1"},
+        {"model": "llama-3.1-405b"},
+    ],
+    ids=str,
+)
+def test_the_lines_of_python_compute_the_values_here(query, code):
+    scenario, _ = Scenario.from_query(query)
+    found, said = run(VIEW.snippet(scenario)), values_here(scenario, words(code))
+    for name, write, slug in IN_PYTHON:
+        runs = scenario.output > 1 or not name.startswith("decode")
+        assert (name in found) == (slug in said and runs), name
+        if name in found:
+            assert write(found[name], words(code)) in said[slug], name
+
+
 def test_what_does_not_fit_gets_no_time():
     said = values_here(Scenario(model="llama-3.1-405b"), words("en"))
     assert "ridge" in said
     assert not {"ttft", "tpot", "e2e", "throughput", "mfu"} & set(said)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_one_output_token_needs_no_decode_and_the_glossary_gives_none_of_it(code):
+    say = words(code)
+    said = values_here(Scenario(output=1), say)
+    more = values_here(Scenario(output=2), say)
+    assert set(more) - set(said) == {"context", "step", "tpot", "user-speed"}
+    assert said["decode"] == say("glossary.no_decode")
+    assert said["ttft"] == said["e2e"] == said["prefill"]
+    for slug in ("flop", "arithmetic-intensity", "mfu", "mbu"):
+        assert say("glossary.both", prefill="", decode="").split(",")[-1].strip() in more[slug]
+        assert "decode" not in said[slug]
+        assert more[slug].startswith(said[slug])
 
 
 def test_the_glossary_opens_from_any_scenario():
