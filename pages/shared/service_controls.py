@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import numbers
 from pages.shared.language import Words
 from pages.shared.page_sliders import page_slider
-from pages.shared.scenario import DEFAULTS, PAGE_OPTIONS, url_text
+from pages.shared.scenario import DEFAULTS, EVIDENCE_OPTIONS, PAGE_OPTIONS, url_text
 from pages.shared.service_words import instances
 from pages.shared.services import Question
 from pages.shared.state import Session, store_values
@@ -26,7 +26,11 @@ REQUEST = "disaggregation_request"
 WHOLE_PAGE = "disaggregation_whole_page"
 """Key that asks for all of the page to be drawn anew, the sidebar too."""
 
-FROM_THE_START = {name: "" for name in DEFAULTS if name not in ("versus", "price", "batch")}
+FROM_THE_START = {
+    name: ""
+    for name in DEFAULTS
+    if name not in ("versus", "price", "batch") and name not in EVIDENCE_OPTIONS
+}
 
 EXAMPLES: dict[str, dict[str, str]] = {
     "start": {},

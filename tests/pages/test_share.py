@@ -73,6 +73,13 @@ def test_links_of_the_first_version_mean_what_they_meant():
             "engine": "vllm",
             "versus": "h20",
             "price": None,
+            "metric": "tpot",
+            "prediction": "typical",
+            "measured": ("unseen",),
+            "measured_source": (),
+            "measured_model": (),
+            "measured_chip": (),
+            "measured_engine": (),
         }.items()
     )
 
