@@ -27,3 +27,17 @@ def test_nothing_serious_when_pinned_asked_and_answered(
     page.locator(".player-guess-choices button").first.click()
     page.locator(".player-verdict").wait_for()
     assert serious(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_when_a_selection_of_measurements_is_pinned(
+    new_page: Callable[..., Page], server: str, scheme: str
+) -> None:
+    page = new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+    page.goto(f"{server}/evidence?lang=it&pin=measured_chip%3Dh200-sxm&metric=ttft")
+    page.locator(".compared table").wait_for(timeout=60_000)
+    page.get_by_role("radio", name="TPOT", exact=True).click()
+    page.locator("p.changed:not(:empty)").wait_for()
+    page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
+    assert serious(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
