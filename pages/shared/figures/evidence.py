@@ -14,6 +14,7 @@ from physics.evidence import BAND
 WIDEST = 1.0
 """The error at which the distribution's outer bins begin."""
 
+TICKS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 BINS = 40
 
 
@@ -213,7 +214,12 @@ def distribution(
         separators=separators,
         showlegend=False,
         bargap=0,
-        xaxis={"title": texts.error_axis, "tickformat": "+.0%", "range": [-WIDEST, WIDEST]},
+        xaxis={
+            "title": texts.error_axis,
+            "tickvals": TICKS,
+            "ticktext": [f"{tick:+.0%}".replace("-", "−") if tick else "0%" for tick in TICKS],
+            "range": [-WIDEST, WIDEST],
+        },
         yaxis={"title": texts.rows_axis},
     )
     return figure
