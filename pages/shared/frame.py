@@ -15,6 +15,7 @@ from pages.shared.lecture import lecture_script, story_panel
 from pages.shared.links import is_newer
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
+from pages.shared.player.plain import BODY, plain_extras
 from pages.shared.player.view import View
 from pages.shared.share_words import share_button, whole_page_link
 from pages.shared.sources import Source
@@ -63,7 +64,9 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
         terms = for_browser(view.name, words)
         player(view, session.scenario, words, on_values=store_values, terms=terms)
     else:
-        view.body(session, pages)
+        plain_extras(view.name, words, on_values=store_values)
+        with st.container(key=BODY):
+            view.body(session, pages)
     sources(view, session)
     next_pages(view, session, pages)
 

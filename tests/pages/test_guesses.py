@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pages.evidence import rows
 from pages.menu import VIEWS
 from pages.shared import numbers
 from pages.shared.answers import ANSWERS
-from pages.shared.frame import has_player
 from pages.shared.guesses import QUESTIONS, is_guess, question
 from pages.shared.language import LANGUAGES, words
 from pages.shared.scenario import Scenario
+from pages.shared.services import Question as Service
+from pages.shared.services import simulated
 from physics.predict import parse_question, predict
 from tests.pages.strategies import scenarios
 from tests.pages.test_app import html_of, open_page, query_of
 
 EN = words("en")
-PLAYED = [view.name for view in VIEWS if has_player(view)]
+NAMES = [view.name for view in VIEWS]
 
 
 def right(page: str, **query: object) -> str:
@@ -31,8 +34,8 @@ def answer(**query: object) -> dict:
     return predict(parse_question({name: str(value) for name, value in query.items()}))
 
 
-@pytest.mark.parametrize("name", PLAYED)
-def test_every_page_with_a_player_asks(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_asks(name):
     assert question(name, Scenario(), EN)["right"] in QUESTIONS[name].choices
 
 
@@ -47,6 +50,12 @@ def test_every_page_with_a_player_asks(name):
         ("hardware", [({}, "second"), ({"versus": "a100-sxm-80gb"}, "first")]),
         ("dataflow", [({}, "much"), ({"bandwidth": 20_000}, "some"), ({"bandwidth": 300}, "most")]),
         ("metrics", [({}, "ttft"), ({"prompt": 8}, "equal")]),
+        (
+            "disaggregation",
+            [({}, "many"), ({"rate": 0.5}, "alike"), ({"prompt": 8192, "rate": 4}, "most")],
+        ),
+        ("glossary", [({}, "large"), ({"model": "deepseek-v3"}, "medium")]),
+        ("stories", [({}, "hardly"), ({"prompt": 100_000, "output": 16}, "half")]),
     ],
 )  # fmt: skip
 def test_the_right_choice_moves_with_the_scenario(page, scenarios_and_answers):
@@ -84,6 +93,32 @@ def test_the_explanation_says_the_numbers_of_physics(language):
         assert numbers.bytes_decimal(result["decode"]["kv_bytes"], spoken) in why
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_without_a_player_say_the_numbers_of_physics(language):
+    spoken = words(language)
+    plain, twice = answer(), answer(flops=2 * 989)
+    why = question("stories", Scenario(), spoken)["why"]
+    for result in (plain, twice):
+        for name in ("ttft_s", "e2e_s", "tpot_s"):
+            assert numbers.seconds(result[name], spoken) in why
+    asked = Service.of(Scenario())
+    seen = simulated(asked.service("colocated"), asked.asked())
+    why = question("disaggregation", Scenario(), spoken)["why"]
+    assert numbers.seconds(float(np.quantile(seen.itl_seconds, 0.99)), spoken) in why
+    assert (
+        numbers.bytes_decimal(131_072.0, spoken) in question("glossary", Scenario(), spoken)["why"]
+    )
+
+
+def test_the_part_within_the_band_is_counted_over_the_unseen_rows():
+    own = [row for row in rows() if row.share == "unseen" and row.measured.metric == "tpot"]
+    within = sum(0.75 <= row.typical / row.measured.seconds <= 1.25 for row in own) / len(own)
+    asked = question("evidence", Scenario(), EN)
+    assert f"<b>{numbers.percent(within, EN, digits=2)}</b>" in asked["why"]
+    assert f"Of {len(own)} measured" in asked["question"]
+    assert asked["right"] == "most"
+
+
 def test_a_cache_as_heavy_as_the_weights():
     """By hand: 16.06 GB ÷ 131,072 B a token."""
     weights = answer()["weight_bytes"]
@@ -92,9 +127,12 @@ def test_a_cache_as_heavy_as_the_weights():
     assert numbers.tokens(tokens, EN) in why
 
 
-@pytest.mark.parametrize("page", ["one-request", "roofline", "hardware", "dataflow", "metrics"])
+@pytest.mark.parametrize(
+    "page",
+    ["one-request", "roofline", "hardware", "dataflow", "metrics", "disaggregation", "stories"],
+)
 def test_what_does_not_fit_asks_nothing(page):
-    assert question(page, Scenario(batch=5000), EN) == {
+    assert question(page, Scenario(batch=5000, model="llama-3.1-405b"), EN) == {
         "question": "", "choices": [], "right": "", "why": "",
     }  # fmt: skip
 

@@ -247,7 +247,7 @@ function namedColour(name, theme) {
   }
 }
 
-function withOpacity(colour, opacity) {
+export function withOpacity(colour, opacity) {
   return `rgba(${redGreenBlue(colour).join(",")},${opacity})`;
 }
 

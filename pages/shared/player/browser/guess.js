@@ -18,7 +18,7 @@ class Guess {
     this.name = player.description.page;
     this.words = player.description.words;
     const { page } = player;
-    this.root = page.root;
+    this.stage = page.stage; // its data-guess says what may be seen
     this.start = button(page.tools, this.words.guess_first, "player-quiet");
     this.start.title = this.words.guess_first_help;
 
@@ -61,7 +61,7 @@ class Guess {
       return;
     }
     this.dismiss();
-    if (wanted || !linked) this.root.dataset.guess = "asking";
+    if (wanted || !linked) this.stage.dataset.guess = "asking";
     await this.fetch();
     if (!wanted && linked) {
       if (this.asked?.choices.some(({ name }) => name === linked)) this.reveal(linked, false);
@@ -80,10 +80,10 @@ class Guess {
 
   /** Put the question over the figures; where there is none the figures are shown. */
   lay(focus) {
-    if (this.root.dataset.guess !== "asking") return;
+    if (this.stage.dataset.guess !== "asking") return;
     const { question, choices } = this.asked ?? {};
     if (!question) {
-      delete this.root.dataset.guess;
+      delete this.stage.dataset.guess;
       this.card.remove();
       if (this.asked) this.tell(this.words.guess_none, { linkable: false });
       return;
@@ -94,7 +94,7 @@ class Guess {
       const choice = button(this.choices, text);
       choice.addEventListener("click", () => this.reveal(name));
     }
-    if (!this.card.isConnected) this.root.append(this.card);
+    if (!this.card.isConnected) this.player.page.card.append(this.card);
     if (focus) this.choices.firstElementChild.focus();
   }
 
@@ -105,7 +105,7 @@ class Guess {
     this.answer = picked ? name : null;
     if (byHand) remember(this.name, name);
     this.card.remove();
-    this.root.dataset.guess = "answered";
+    this.stage.dataset.guess = "answered";
     this.tell(`<strong></strong> ${why}`, { linkable: Boolean(picked) });
     this.said.firstElementChild.textContent = picked ? picked.verdict : shown;
     if (byHand) this.said.focus({ preventScroll: true });
@@ -115,13 +115,13 @@ class Guess {
     this.said.innerHTML = html;
     this.link.hidden = !linkable;
     this.link.textContent = this.words.guess_link;
-    this.root.querySelector(".player-figures").append(this.verdict);
+    this.player.page.verdicts.append(this.verdict);
   }
 
   /** The scenario has moved: the question is about another one, and a verdict is over. */
   async follow() {
     if (asText(this.player.query) === this.of) return;
-    if (this.root.dataset.guess === "asking") {
+    if (this.stage.dataset.guess === "asking") {
       await this.fetch();
       this.lay(false);
     } else {
@@ -133,7 +133,7 @@ class Guess {
     const had = this.verdict.contains(document.activeElement);
     this.verdict.remove();
     this.card.remove();
-    delete this.root.dataset.guess;
+    delete this.stage.dataset.guess;
     if (had) this.start.focus();
   }
 

@@ -1,7 +1,7 @@
 // A page on one sheet of paper: claim, settings, figures, numbers, formula, and the way back.
 // Fetched when a handout is asked for.
 
-import { claim, make, settings, settle } from "./state.js";
+import { answered, claim, contents, labelOf, make, settings, settle } from "./state.js";
 import { svg } from "./take_away.js";
 
 // A4 with margins of 12 mm, in CSS pixels; see @page in share.css.
@@ -11,14 +11,14 @@ const SMALLEST = 0.55; // a smaller type than this is no handout: the text then 
 const MANY = 5; // figures that stand three in a row, not two
 const PAPER = { ink: "#1b1b1f", paper: "#ffffff", font: "Arial, Helvetica, sans-serif", dark: false };
 
-/** Print the page: a page without a player as it is, one with a player on one sheet. */
+/** Print the page on one sheet. */
 export async function printHandout(given, root, link) {
   const { player } = settle();
   if (!player) {
-    window.print();
+    window.print(); // its part has not come
     return;
   }
-  await atRest(player);
+  await (player.contents ? answered() : atRest(player));
   document.querySelector(".handout")?.remove();
   const sheet = await handout(player, given, root, link);
   fit(sheet);
@@ -49,12 +49,14 @@ async function handout(player, given, root, link) {
   const code = make("img", "", head, { src: `${root}share/qr.svg?link=${encodeURIComponent(link)}` });
   code.alt = given.words.qr;
 
-  const own = player.page.root;
-  const readouts = make("dl", "", page);
-  for (const readout of own.querySelectorAll(".player-readout")) {
-    const item = make("div", "", readouts);
-    for (const tag of ["dt", "dd"]) {
-      make(tag, "", item).innerHTML = readout.querySelector(tag).innerHTML;
+  const { groups, sentences, sections, rest } = contents(player);
+  for (const { title, pairs } of groups) {
+    if (title) make("p", "handout-group", page, { textContent: title });
+    const readouts = make("dl", "handout-readouts", page);
+    for (const [name, value] of pairs) {
+      const item = make("div", "", readouts);
+      make("dt", "", item).innerHTML = name.innerHTML;
+      make("dd", "", item).innerHTML = value.innerHTML;
     }
   }
   const figures = make("div", "handout-figures", page);
@@ -66,7 +68,7 @@ async function handout(player, given, root, link) {
     Object.assign(drawn.layout, { width, height, autosize: false });
     const box = make("div", "", figures);
     box.setAttribute("role", "img");
-    box.setAttribute("aria-label", figure.node.getAttribute("aria-label"));
+    box.setAttribute("aria-label", labelOf(figure));
     box.innerHTML = await svg(figure, { ...drawn, width, height });
     const drawing = box.querySelector("svg");
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -75,14 +77,16 @@ async function handout(player, given, root, link) {
     drawing.style.background = "none";
   }
   figures.dataset.columns = Math.min(figures.childElementCount, many ? 3 : 2);
-  make("p", "handout-sentence", page).innerHTML = own.querySelector(".player-sentence").innerHTML;
-  for (const section of own.querySelectorAll(".player-section")) {
-    const title = section.querySelector("h2").textContent;
+  for (const sentence of sentences) {
+    make("div", "handout-sentence", page).innerHTML = sentence.innerHTML;
+  }
+  for (const { title, parts } of sections) {
     if (!given.handout.includes(title)) continue;
     const block = make("section", "", page);
     make("h2", "", block, { textContent: title });
-    make("div", "", block).innerHTML = section.querySelector(":scope > div").innerHTML;
+    for (const part of parts) make("div", "", block).innerHTML = part.innerHTML;
   }
+  for (const part of rest) page.append(part);
   if (!code.complete) await new Promise((resolve) => (code.onload = code.onerror = resolve));
   return sheet;
 }

@@ -16,6 +16,8 @@ export class Page {
     this.terms = new Terms(this.frame, terms);
 
     const top = make("div", "player-figures", this.root);
+    this.stage = this.card = this.root; // where a question stands, and what knows of it
+    this.verdicts = top;
     const more = figures.some(({ below }) => below) ? make("div", "player-more") : null;
     this.menus = new Map(); // figure name -> the button of its menu
     for (const [i, figure] of figures.entries()) {

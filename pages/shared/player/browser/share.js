@@ -1,7 +1,7 @@
 // The dialog that shares a page: its link as it is now, as a QR code, as an embed; the handout and
 // the page's numbers in Python. Fetched when it is first opened.
 
-import { answered, claim, copyText, currentLink, download, make, paperAndInk, settle } from "./state.js";
+import { answered, claim, copyText, currentLink, download, loadStyle, make, paperAndInk, settle } from "./state.js";
 
 const EMBED_HEIGHT = 900;
 
@@ -142,15 +142,4 @@ function newDialog(name, label) {
     if (event.target === dialog && name === "share") dialog.close(); // beside it
   });
   return dialog;
-}
-
-function loadStyle(href) {
-  const present = document.querySelector(`link[href="${href}"]`);
-  if (present) return present.explorableReady;
-  const element = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
-  element.explorableReady = new Promise((resolve) => {
-    element.onload = element.onerror = resolve;
-  });
-  document.head.append(element);
-  return element.explorableReady;
 }

@@ -39,12 +39,34 @@ export const claim = () => document.querySelector("h1")?.textContent.trim() ?? d
 
 /** The settings in words: what is picked, then the sliders as they stand. */
 export function settings(player) {
-  const sliders = player ? [...player.page.sliders.values()] : [];
-  const own = sliders
-    .filter(({ name }) => name !== player.clock)
-    .map(({ input, value }) => `${input.getAttribute("aria-label")} ${value.textContent}`);
-  return [...given().settings, ...own].join(" · ");
+  return [...given().settings, ...(player.controls ?? slidersOf(player))].join(" · ");
 }
+
+function slidersOf({ page, clock }) {
+  return [...page.sliders.values()]
+    .filter(({ name }) => name !== clock)
+    .map(({ input, value }) => `${input.getAttribute("aria-label")} ${value.textContent}`);
+}
+
+/**
+ * What a page says beside its figures, as elements: `groups` of read-outs, each with a title and
+ * pairs of name and value; `sentences`; `sections`, each with a title and its contents; `rest`.
+ */
+export function contents(player) {
+  if (player.contents) return player.contents();
+  const own = player.page.root;
+  const readouts = [...own.querySelectorAll(".player-readout")];
+  const pairs = readouts.map((one) => [one.querySelector("dt"), one.querySelector("dd")]);
+  const sections = [...own.querySelectorAll(".player-section")].map((section) => ({
+    title: section.querySelector("h2").textContent,
+    parts: [section.querySelector(":scope > div")],
+  }));
+  const sentences = [...own.querySelectorAll(".player-sentence")];
+  return { groups: [{ title: "", pairs }], sentences, sections, rest: [] };
+}
+
+/** What stands in words for a figure. */
+export const labelOf = (figure) => figure.label ?? figure.node.getAttribute("aria-label");
 
 /** The page's own colours and type, for what stands outside of Streamlit's elements. */
 export function paperAndInk() {
@@ -99,4 +121,31 @@ export function download(name, blob) {
   const address = URL.createObjectURL(blob);
   make("a", "", null, { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Plotly, where it is not there already: its script from this server, once. */
+export function loadPlotly(src) {
+  window.explorablePlotly ??= new Promise((resolve, reject) => {
+    if (window.Plotly) return resolve(window.Plotly);
+    const element = Object.assign(document.createElement("script"), { src, async: true });
+    element.onload = () => resolve(window.Plotly);
+    element.onerror = () => {
+      element.remove();
+      window.explorablePlotly = undefined; // so that the next one tries again
+      reject(new Error(`could not load ${src}`));
+    };
+    document.head.append(element);
+  });
+  return window.explorablePlotly;
+}
+
+export function loadStyle(href) {
+  const present = document.querySelector(`link[href="${href}"]`);
+  if (present) return present.explorableReady;
+  const element = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  element.explorableReady = new Promise((resolve) => {
+    element.onload = element.onerror = resolve;
+  });
+  document.head.append(element);
+  return element.explorableReady;
 }

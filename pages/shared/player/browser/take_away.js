@@ -1,7 +1,7 @@
 // A figure's menu: the figure as an image, a drawing, a page of its own, and its data.
 // Fetched when a menu is first opened. Everything is made in the browser from what is shown.
 
-import { claim, currentLink, download, make, settings, settle } from "./state.js";
+import { claim, contents, currentLink, download, labelOf, make, settings, settle } from "./state.js";
 
 const FONT = "Arial, Helvetica, sans-serif"; // measured here and drawn elsewhere: one that all have
 const IMAGE_WIDTH = 720; // at least: a figure drawn for a telephone is taken away wider
@@ -73,7 +73,7 @@ function context(figure, player) {
   return {
     name: `${player.description.page}-${name}`,
     title: claim(),
-    alt: figure.node.getAttribute("aria-label"),
+    alt: labelOf(figure),
     settings: settings(player),
     link: currentLink(),
   };
@@ -118,7 +118,8 @@ export function captioned(figure, { title, settings, link }, theme) {
 async function savePng(figure, player) {
   const about = context(figure, player);
   const image = captioned(figure, about, figure.theme);
-  const address = await figure.Plotly.toImage(image, {
+  const Plotly = await figure.Plotly;
+  const address = await Plotly.toImage(image, {
     format: "png",
     width: image.width,
     height: image.height,
@@ -134,9 +135,9 @@ async function saveSvg(figure, player) {
 }
 
 /** The text of a figure's drawing. */
-export function svg(figure, { data, layout, width, height }) {
+export async function svg(figure, { data, layout, width, height }) {
   const how = { format: "svg", width, height, imageDataOnly: true };
-  return figure.Plotly.toImage({ data, layout }, how);
+  return (await figure.Plotly).toImage({ data, layout }, how);
 }
 
 async function saveHtml(figure, player) {
@@ -154,10 +155,14 @@ function pageOf(figure, about, player, plotly) {
   delete layout.width;
   Object.assign(layout, { autosize: true, dragmode: "zoom" });
   const json = (value) => JSON.stringify(value).replace(/</g, "\\u003c");
-  const sentence = player.page.root.querySelector(".player-sentence")?.textContent ?? "";
-  const readouts = [...player.page.root.querySelectorAll(".player-readout")].map((one) =>
-    ["dt", "dd"].map((tag) => `<${tag}>${escaped(one.querySelector(tag).innerText)}</${tag}>`),
-  );
+  const { groups, sentences } = contents(player);
+  const said = sentences.map((one) => `<p>${escaped(one.textContent)}</p>`).join("\n");
+  const readouts = groups
+    .map(({ title, pairs }) => {
+      const rows = pairs.map(([name, value]) => `<div><dt>${escaped(name.innerText)}</dt><dd>${escaped(value.innerText)}</dd></div>`);
+      return `${title && `<p>${escaped(title)}</p>`}<dl>${rows.join("")}</dl>`;
+    })
+    .join("\n");
   const link = escaped(about.link);
   return `<!doctype html>
 <html lang="${document.documentElement.lang}">
@@ -180,8 +185,8 @@ footer { font-size: 0.9rem; } a { color: inherit; overflow-wrap: anywhere; }
 <main>
 <h1>${escaped(about.title)}</h1>
 <div id="figure" role="img" aria-label="${escaped(about.alt)}"></div>
-<p>${escaped(sentence)}</p>
-<dl>${readouts.map((one) => `<div>${one.join("")}</div>`).join("")}</dl>
+${said}
+${readouts}
 </main>
 <footer><p>${escaped(about.settings)}</p><p><a href="${link}">${link}</a></p></footer>
 <script>${plotly.replace(/<\/script/gi, "<\\/script")}</script>
@@ -204,21 +209,36 @@ export function csv(figure) {
     if (trace.visible === false || trace.mode === "text") continue;
     const name = plain(trace.name ?? "") || `${i + 1}`;
     const axes = ["x", "y"].map((letter) => {
-      const key = `${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`;
-      const { title } = layout[key] ?? {};
+      const axisOf = (name) => layout[`${letter}axis${name.slice(1)}`] ?? {};
+      const own = axisOf(trace[`${letter}axis`] ?? letter);
+      const title = own.title ?? (own.matches ? axisOf(own.matches).title : ""); // one for several
       return plain(title?.text ?? title ?? "");
     });
+    if (Array.isArray(trace.z?.[0])) {
+      rows.push(...cells(trace, name, axes));
+      continue;
+    }
     const count = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
     for (let k = 0; k < count; k += 1) {
       const [x, y] = [trace.x?.[k] ?? "", trace.y?.[k] ?? ""];
       if (x === "" || y === "") continue; // a gap, or what does not fit
-      rows.push([name, axes[0], x, axes[1], y, plain(labelOf(trace, k))]);
+      rows.push([name, axes[0], x, axes[1], y, plain(wordOf(trace, k))]);
     }
   }
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-function labelOf(trace, k) {
+/** A map's cells, a row each. */
+function cells({ x, y, z, text }, name, axes) {
+  return z.flatMap((line, i) =>
+    line.map((value, j) => {
+      const said = plain(text?.[i]?.[j] ?? "");
+      return [name, axes[0], x[j], axes[1], y[i], said || (value ?? "")];
+    }),
+  );
+}
+
+function wordOf(trace, k) {
   for (const given of [trace.customdata, trace.text, trace.hovertext]) {
     const one = Array.isArray(given) ? given[k] : undefined;
     if (typeof one === "string" && one) return one;

@@ -1,19 +1,15 @@
-"""Predict, then reveal: one question a page, its right answer computed for the scenario.
-
-The texts are the page's own: `<page>.guess` is the question, `<page>.guess_<choice>` what can be
-answered, `<page>.guess_why` what physics says. No answer is written down here.
-"""
+"""What the pages with a player ask, and what physics answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pages.shared import numbers
 from pages.shared.case import Case
 from pages.shared.flowing import Flowing
+from pages.shared.guesses.asked import Answered, Question, binned
 from pages.shared.language import Words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
@@ -31,36 +27,7 @@ MANY = 32
 NEVER_TOKENS = 2**30
 """The longest sequence that is looked at."""
 
-Values = Mapping[str, str]
-Answered = tuple[str, Values] | None
-"""Which choice is right, and the numbers that texts show; None: nothing can be asked here."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """The question of a page.
-
-    Attributes
-    ----------
-    choices : tuple of str
-        Names of what can be answered, in the order in which they stand.
-    answer : callable
-        ``answer(scenario, words)`` gives the right one and the values of the texts.
-    """
-
-    choices: tuple[str, ...]
-    answer: Callable[[Scenario, Words], Answered]
-
-
-def _binned(value: float, bounds: tuple[float, ...], choices: tuple[str, ...]) -> str:
-    """Return the choice of the bin between ascending bounds in which a value lies.
-
-    Examples
-    --------
-    >>> _binned(0.03, (0.01, 0.1), ("low", "middle", "high"))
-    'middle'
-    """
-    return choices[int(np.searchsorted(bounds, value, side="right"))]
+_ONE_REQUEST = ("reading", "equal", "writing")
 
 
 def _one_request(scenario: Scenario, words: Words) -> Answered:
@@ -71,7 +38,7 @@ def _one_request(scenario: Scenario, words: Words) -> Answered:
     reading = float(asked.ttft_seconds[0])
     writing = float(asked.e2e_seconds[0]) - reading
     ratio = float((asked.seconds_per_answer_token / asked.seconds_per_prompt_token)[0])
-    right = _binned(writing / reading, (1 / ALIKE, ALIKE), QUESTIONS["one-request"].choices)
+    right = binned(writing / reading, (1 / ALIKE, ALIKE), _ONE_REQUEST)
     single = scenario.output == 1
     return right, {
         "prompt": numbers.tokens(scenario.prompt, words),
@@ -83,6 +50,7 @@ def _one_request(scenario: Scenario, words: Words) -> Answered:
 
 
 _MFU_BOUNDS = (0.01, 0.1, 0.5)
+_ROOFLINE = ("least", "little", "some", "most")
 
 
 def _roofline(scenario: Scenario, words: Words) -> Answered:
@@ -92,7 +60,7 @@ def _roofline(scenario: Scenario, words: Words) -> Answered:
     step, machine = case.request.decode, case.machine
     mfu = float(step.mfu[0])
     low, middle, high = numbers.percent(list(_MFU_BOUNDS), words, digits=1)
-    return _binned(mfu, _MFU_BOUNDS, QUESTIONS["roofline"].choices), {
+    return binned(mfu, _MFU_BOUNDS, _ROOFLINE), {
         "batch": numbers.number(scenario.batch, words),
         "low": low,
         "middle": middle,
@@ -107,6 +75,7 @@ def _roofline(scenario: Scenario, words: Words) -> Answered:
 
 
 _TOKEN_BOUNDS = (10_000, 100_000, 1_000_000)
+_KV_CACHE = ("short", "medium", "long", "longest")
 
 
 def _kv_cache(scenario: Scenario, words: Words) -> Answered:
@@ -120,7 +89,7 @@ def _kv_cache(scenario: Scenario, words: Words) -> Answered:
     each = kv_bytes_per_token(case.architecture, scenario.kv)
     now = kv_bytes_per_sequence(case.architecture, case.tokens, scenario.kv, scenario.tp)
     never = tokens >= NEVER_TOKENS
-    return _binned(tokens, _TOKEN_BOUNDS, QUESTIONS["kv-cache"].choices), {
+    return binned(tokens, _TOKEN_BOUNDS, _KV_CACHE), {
         "weights": numbers.bytes_decimal(case.weight_bytes, words),
         "low": low,
         "low_number": low_number,
@@ -137,6 +106,7 @@ def _kv_cache(scenario: Scenario, words: Words) -> Answered:
 
 
 _BATCH_BOUNDS = (32, 128, 512)
+_DECODE_SHIFT = ("small", "medium", "large", "huge")
 
 
 def _decode_shift(scenario: Scenario, words: Words) -> Answered:
@@ -147,7 +117,7 @@ def _decode_shift(scenario: Scenario, words: Words) -> Answered:
     low, middle, high = numbers.number(list(_BATCH_BOUNDS), words)
     ridge = float(np.ravel(ridge_flop_per_byte(machine.peak, machine.bandwidth))[0])
     attention = float(step.intensity_of(step.is_attention)[0])
-    return _binned(batch, _BATCH_BOUNDS, QUESTIONS["decode-shift"].choices), {
+    return binned(batch, _BATCH_BOUNDS, _DECODE_SHIFT), {
         "low": low,
         "middle": middle,
         "high": high,
@@ -161,6 +131,7 @@ def _decode_shift(scenario: Scenario, words: Words) -> Answered:
 
 
 _STEP_BOUNDS = (1.25, 2.0, 8.0)
+_BATCHING = ("hardly", "somewhat", "much", "most")
 
 
 def _batching(scenario: Scenario, words: Words) -> Answered:
@@ -174,7 +145,7 @@ def _batching(scenario: Scenario, words: Words) -> Answered:
     step = case.request.decode
     weights = numbers.bytes_decimal(np.broadcast_to(step.weight_bytes, (2,)), words)
     caches = numbers.bytes_decimal(step.kv_bytes, words)
-    return _binned(all_of_them / one, _STEP_BOUNDS, QUESTIONS["batching"].choices), {
+    return binned(all_of_them / one, _STEP_BOUNDS, _BATCHING), {
         "many": numbers.number(many, words),
         "low": low,
         "middle": middle,
@@ -187,6 +158,9 @@ def _batching(scenario: Scenario, words: Words) -> Answered:
         "cache_one": caches[0],
         "cache_all": caches[1],
     }
+
+
+_HARDWARE = ("first", "equal", "second")
 
 
 def _hardware(scenario: Scenario, words: Words) -> Answered:
@@ -213,10 +187,11 @@ def _hardware(scenario: Scenario, words: Words) -> Answered:
             ),
             f"{name}_peak": numbers.flop_per_second(float(np.ravel(machine.peak)[0]), words),
         }
-    return _binned(tpots[0] / tpots[1], bounds, QUESTIONS["hardware"].choices), values
+    return binned(tpots[0] / tpots[1], bounds, _HARDWARE), values
 
 
 _MBU_BOUNDS = (0.5, 0.8, 0.95)
+_DATAFLOW = ("least", "some", "much", "most")
 
 
 def _dataflow(scenario: Scenario, words: Words) -> Answered:
@@ -226,7 +201,7 @@ def _dataflow(scenario: Scenario, words: Words) -> Answered:
     step = flowing.step
     mbu = step.mbu[:, 0].tolist()
     low, middle, high = numbers.percent(list(_MBU_BOUNDS), words, digits=2)
-    return _binned(mbu[0], _MBU_BOUNDS, QUESTIONS["dataflow"].choices), {
+    return binned(mbu[0], _MBU_BOUNDS, _DATAFLOW), {
         "batch": numbers.number(scenario.batch, words),
         "bandwidth": numbers.bytes_per_second(float(np.ravel(step.machine.bandwidth)[0]), words),
         "low": low,
@@ -239,6 +214,9 @@ def _dataflow(scenario: Scenario, words: Words) -> Answered:
     }
 
 
+_METRICS = ("tpot", "equal", "ttft")
+
+
 def _metrics(scenario: Scenario, words: Words) -> Answered:
     half = scenario.prompt // 2
     case = Case(points_from(scenario, {"prompt": np.array([scenario.prompt, half])}))
@@ -248,7 +226,7 @@ def _metrics(scenario: Scenario, words: Words) -> Answered:
         times.tolist() for times in (case.request.ttft_seconds, case.request.tpot_seconds)
     )
     shorter = (ttft / ttft_half) / (tpot / tpot_half)
-    return _binned(shorter, (1 / SAME_SPEED, SAME_SPEED), QUESTIONS["metrics"].choices), {
+    return binned(shorter, (1 / SAME_SPEED, SAME_SPEED), _METRICS), {
         "prompt": numbers.tokens(scenario.prompt, words),
         "half": numbers.tokens(half, words),
         "ttft": numbers.seconds(ttft, words),
@@ -271,43 +249,14 @@ QUESTIONS: dict[str, Question] = {
 """The question of each page that has a player, by the page's name."""
 
 
-def question(page: str, scenario: Scenario, words: Words) -> dict[str, object]:
-    """Return a page's question for a scenario, ready for the browser.
-
-    Returns
-    -------
-    dict
-        ``question``, ``choices`` (``name`` and ``text`` each), ``right``, a name, and ``why``,
-        HTML. All empty where the scenario leaves nothing to ask.
-
-    Examples
-    --------
-    >>> asked = question("roofline", Scenario(), Words("en"))
-    >>> asked["right"], [choice["text"] for choice in asked["choices"]][:2]
-    ('least', ['less than 1%', '1% to 10%'])
-    """
-    found = QUESTIONS[page].answer(scenario, words)
-    if found is None:
-        return {"question": "", "choices": [], "right": "", "why": ""}
-    right, values = found
-    return {
-        "question": words(f"{page}.guess", **values),
-        "choices": [
-            {"name": name, "text": words(f"{page}.guess_{name}", **values)}
-            for name in QUESTIONS[page].choices
-        ],
-        "right": right,
-        "why": words(f"{page}.guess_why", **values),
-    }
-
-
-def is_guess(text: str) -> bool:
-    """Say whether a text is an answer as a URL has it: '<page>.<choice>'.
-
-    Examples
-    --------
-    >>> is_guess("roofline.least"), is_guess("roofline.nonsense")
-    (True, False)
-    """
-    page, _, choice = text.partition(".")
-    return page in QUESTIONS and choice in QUESTIONS[page].choices
+QUESTIONS = {
+    "one-request": Question(_ONE_REQUEST, _one_request),
+    "roofline": Question(_ROOFLINE, _roofline),
+    "kv-cache": Question(_KV_CACHE, _kv_cache),
+    "decode-shift": Question(_DECODE_SHIFT, _decode_shift),
+    "batching": Question(_BATCHING, _batching),
+    "hardware": Question(_HARDWARE, _hardware),
+    "dataflow": Question(_DATAFLOW, _dataflow),
+    "metrics": Question(_METRICS, _metrics),
+}
+"""By the page's name."""
