@@ -75,8 +75,7 @@ def guess_answer(asked: Mapping[str, str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        As `guesses.question` gives it, and for each choice ``verdict``, what to say to who
-        picked it, and ``shown``, what to say to who picked none.
+        As `guesses.question` gives it.
 
     Examples
     --------
@@ -89,14 +88,7 @@ def guess_answer(asked: Mapping[str, str]) -> dict[str, Any]:
     page = asked.get("page", "")
     if page not in QUESTIONS:
         raise InputError("page", f"must be one of {', '.join(QUESTIONS)}")
-    spoken = _words(asked)
-    answer = question(page, _scenario(asked.get("now", "")), spoken)
-    texts = {choice["name"]: choice["text"] for choice in answer["choices"]}
-    right = texts.get(answer["right"], "")
-    for choice in answer["choices"]:
-        key = "guess.right" if choice["name"] == answer["right"] else "guess.wrong"
-        choice["verdict"] = spoken(key, guess=choice["text"], answer=right)
-    return answer | {"shown": spoken("guess.shown", answer=right)}
+    return question(page, _scenario(asked.get("now", "")), _words(asked))
 
 
 def _scenario(text: str) -> Scenario:

@@ -15,6 +15,7 @@ from pages.shared import numbers
 from pages.shared.answers import ANSWERS
 from pages.shared.guesses import QUESTIONS, is_guess, question
 from pages.shared.language import LANGUAGES, words
+from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
 from pages.shared.services import Question as Service
 from pages.shared.services import simulated
@@ -44,9 +45,12 @@ def test_every_page_asks(name):
     [
         ("one-request", [({}, "writing"), ({"prompt": 100_000, "output": 16}, "reading")]),
         ("roofline", [({}, "least"), ({"batch": 16}, "little"), ({"batch": 200}, "some")]),
-        ("kv-cache", [({}, "long"), ({"model": "llama-2-7b"}, "medium")]),
-        ("decode-shift", [({}, "large"), ({"flops": 50}, "small")]),
-        ("batching", [({}, "somewhat"), ({"prompt": 16}, "hardly"), ({"prompt": 8192}, "much")]),
+        (
+            "kv-cache",
+            [({}, "131072"), ({"batch": 64}, "2048"), ({"model": "deepseek-v3"}, "beyond")],
+        ),
+        ("decode-shift", [({}, "384"), ({"flops": 50}, "16"), ({"bandwidth": 20}, "beyond")]),
+        ("batching", [({}, "48"), ({"prompt": 16}, "384"), ({"prompt": 8192}, "16")]),
         ("hardware", [({}, "second"), ({"versus": "a100-sxm-80gb"}, "first")]),
         ("dataflow", [({}, "much"), ({"bandwidth": 20_000}, "some"), ({"bandwidth": 300}, "most")]),
         ("metrics", [({}, "ttft"), ({"prompt": 8}, "equal")]),
@@ -86,11 +90,11 @@ def test_the_explanation_says_the_numbers_of_physics(language):
     why = question("roofline", Scenario(), spoken)["why"]
     assert numbers.percent(said["decode"]["mfu"], spoken, digits=2) in why
     assert numbers.flop_per_byte(said["ridge_flop_per_byte"], spoken) in why
-    many = answer(batch=32)
-    why = question("batching", Scenario(), spoken)["why"]
+    asked = question("batching", Scenario(), spoken)
+    many = answer(batch=int(asked["place"]["x"]))
     for result in (said, many):
-        assert numbers.seconds(result["tpot_s"], spoken) in why
-        assert numbers.bytes_decimal(result["decode"]["kv_bytes"], spoken) in why
+        assert numbers.seconds(result["tpot_s"], spoken) in asked["why"]
+        assert numbers.bytes_decimal(result["decode"]["kv_bytes"], spoken) in asked["why"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -119,10 +123,42 @@ def test_the_part_within_the_band_is_counted_over_the_unseen_rows():
     assert asked["right"] == "most"
 
 
+@pytest.mark.parametrize("query", [{}, {"prompt": 16}, {"prompt": 8192}, {"chip": "h20"}], ids=str)
+def test_the_placed_batch_is_the_first_that_takes_twice_as_long(query):
+    place = question("batching", Scenario(**query), EN)["place"]
+    batch = int(place["x"])
+    one, before, there = (answer(**query, batch=n)["tpot_s"] for n in (1, batch - 1, batch))
+    assert before <= 2 * one < there
+    assert place["y"] == pytest.approx(there * 1e3)
+
+
+def test_the_placed_points_lie_on_the_curves_of_their_figures():
+    for page, figure, trace in (("decode-shift", "shift", 1), ("kv-cache", "growth", 5)):
+        view = next(view for view in VIEWS if view.name == page)
+        place = question(page, Scenario(), EN)["place"]
+        assert place["figure"] == figure
+        columns = view.columns(points_from(Scenario(), {}), EN)
+        x, y = (np.log(np.ravel(columns[f"f/{figure}/{trace}/{axis}"])) for axis in "xy")
+        assert np.exp(np.interp(np.log(place["x"]), x, y)) == pytest.approx(place["y"], rel=0.02)
+
+
+def test_who_placed_a_point_is_told_how_far_off_it_is():
+    choices = {one["name"]: one for one in question("decode-shift", Scenario(), EN)["choices"]}
+    assert choices["64"]["verdict"] == "You placed 64; it is 326, 5.1 times as much."
+    assert (
+        choices["1024"]["verdict"] == "You placed 1,024; it is 326: your guess is 3.1 times that."
+    )
+    assert choices["384"]["verdict"].startswith("You placed 384; it is 326: as near as")
+    assert choices["beyond"]["verdict"].endswith("The answer: 326.")
+    never = question("decode-shift", Scenario(bandwidth=20), EN)
+    assert never["place"]["x"] is None
+    assert {one["name"]: one["verdict"] for one in never["choices"]}["beyond"] == "Right: never."
+
+
 def test_a_cache_as_heavy_as_the_weights():
     """By hand: 16.06 GB ÷ 131,072 B a token."""
     weights = answer()["weight_bytes"]
-    tokens = int(float(f"{weights / 131_072:.3g}"))
+    tokens = int(float(f"{np.floor(weights / 131_072):.3g}"))
     why = question("kv-cache", Scenario(), EN)["why"]
     assert numbers.tokens(tokens, EN) in why
 
@@ -154,6 +190,10 @@ def test_one_choice_is_told_it_is_right(page, language):
     given = ANSWERS["guess"]({"page": page, "now": "", "lang": language})
     told = words(language)("guess.right", answer="").split(":")[0]
     verdicts = {choice["name"]: choice["verdict"] for choice in given["choices"]}
+    if "place" in given:
+        told = words(language)("guess.placed_right", guess="", answer="").split(":")[1]
+        assert [name for name, text in verdicts.items() if told in text] == [given["right"]]
+        return
     assert [name for name, text in verdicts.items() if text.startswith(told)] == [given["right"]]
 
 

@@ -6,12 +6,16 @@ answered, `<page>.guess_why` what physics says. No answer is written down here.
 
 from __future__ import annotations
 
-from pages.shared.guesses import plain_pages, player_pages
+from pages.shared.guesses import placed, plain_pages, player_pages
 from pages.shared.guesses.asked import Question
 from pages.shared.language import Words
 from pages.shared.scenario import Scenario
 
-QUESTIONS: dict[str, Question] = {**player_pages.QUESTIONS, **plain_pages.QUESTIONS}
+QUESTIONS: dict[str, Question | placed.Placed] = {
+    **player_pages.QUESTIONS,
+    **plain_pages.QUESTIONS,
+    **placed.QUESTIONS,
+}
 """The question of each page, by the page's name."""
 
 
@@ -21,8 +25,10 @@ def question(page: str, scenario: Scenario, words: Words) -> dict[str, object]:
     Returns
     -------
     dict
-        ``question``, ``choices`` (``name`` and ``text`` each), ``right``, a name, and ``why``,
-        HTML. All empty where the scenario leaves nothing to ask.
+        ``question``, ``choices`` (``name`` and ``text`` each), ``right``, a name, ``why``, HTML,
+        and of a point that is placed ``place`` (see `placed.asked`). For each choice ``verdict``,
+        what to say to who picked it, and ``shown``, what to say to who picked none. All empty
+        where the scenario leaves nothing to ask.
 
     Examples
     --------
@@ -30,17 +36,26 @@ def question(page: str, scenario: Scenario, words: Words) -> dict[str, object]:
     >>> asked["right"], [choice["text"] for choice in asked["choices"]][:2]
     ('least', ['less than 1%', '1% to 10%'])
     """
-    found = QUESTIONS[page].answer(scenario, words)
+    own = QUESTIONS[page]
+    if isinstance(own, placed.Placed):
+        return placed.asked(page, own, scenario, words)
+    found = own.answer(scenario, words)
     if found is None:
         return {"question": "", "choices": [], "right": "", "why": ""}
     right, values = found
+    texts = {name: words(f"{page}.guess_{name}", **values) for name in own.choices}
+
+    def verdict(name: str) -> str:
+        key = "guess.right" if name == right else "guess.wrong"
+        return words(key, guess=texts[name], answer=texts[right])
+
     return {
         "question": words(f"{page}.guess", **values),
         "choices": [
-            {"name": name, "text": words(f"{page}.guess_{name}", **values)}
-            for name in QUESTIONS[page].choices
+            {"name": name, "text": text, "verdict": verdict(name)} for name, text in texts.items()
         ],
         "right": right,
+        "shown": words("guess.shown", answer=texts[right]),
         "why": words(f"{page}.guess_why", **values),
     }
 

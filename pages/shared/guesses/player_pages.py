@@ -1,8 +1,6 @@
-"""What the pages with a player ask, and what physics answers."""
+"""What pages with a player ask, and what physics answers."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,18 +12,11 @@ from pages.shared.language import Words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
 from physics.chips import chip
-from physics.frontier import linear_crossing_batch
-from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
-from physics.memory import longest_sequence
 from physics.roofline import ridge_flop_per_byte
 
 ALIKE = 1.5
 """Times that differ by less than this factor are about equal."""
 SAME_SPEED = 1.05
-MANY = 32
-"""The batch that is compared with a single sequence, where it fits."""
-NEVER_TOKENS = 2**30
-"""The longest sequence that is looked at."""
 
 _ONE_REQUEST = ("reading", "equal", "writing")
 
@@ -71,92 +62,6 @@ def _roofline(scenario: Scenario, words: Words) -> Answered:
         "ridge": numbers.flop_per_byte(
             float(np.ravel(ridge_flop_per_byte(machine.peak, machine.bandwidth))[0]), words
         ),
-    }
-
-
-_TOKEN_BOUNDS = (10_000, 100_000, 1_000_000)
-_KV_CACHE = ("short", "medium", "long", "longest")
-
-
-def _kv_cache(scenario: Scenario, words: Words) -> Answered:
-    case = Case(points_from(scenario, {}))
-    # As much memory again as the weights take: one sequence may fill it.
-    twice = replace(case.machine, capacity=2 * case.weight_bytes / scenario.tp)
-    found = longest_sequence(case.architecture, twice, batch=1, limit=NEVER_TOKENS, **case.formats)
-    tokens = float(np.ravel(found)[0])
-    low, middle, high = numbers.tokens(list(_TOKEN_BOUNDS), words)
-    low_number, middle_number = numbers.number(list(_TOKEN_BOUNDS[:2]), words)
-    each = kv_bytes_per_token(case.architecture, scenario.kv)
-    now = kv_bytes_per_sequence(case.architecture, case.tokens, scenario.kv, scenario.tp)
-    never = tokens >= NEVER_TOKENS
-    return binned(tokens, _TOKEN_BOUNDS, _KV_CACHE), {
-        "weights": numbers.bytes_decimal(case.weight_bytes, words),
-        "low": low,
-        "low_number": low_number,
-        "middle": middle,
-        "middle_number": middle_number,
-        "high": high,
-        "each": numbers.bytes_decimal(float(each), words),
-        "reached": words("guess.never")
-        if never
-        else words("guess.at_tokens", tokens=numbers.tokens(int(float(f"{tokens:.3g}")), words)),
-        "now": numbers.tokens(int(case.tokens[0]), words),
-        "cache": numbers.bytes_decimal(float(now[0]), words),
-    }
-
-
-_BATCH_BOUNDS = (32, 128, 512)
-_DECODE_SHIFT = ("small", "medium", "large", "huge")
-
-
-def _decode_shift(scenario: Scenario, words: Words) -> Answered:
-    case = Case(points_from(scenario, {}))
-    machine, step = case.machine, case.request.decode
-    crossing = linear_crossing_batch(case.architecture, machine, weights=scenario.weights)
-    batch = float(np.ravel(crossing)[0])
-    low, middle, high = numbers.number(list(_BATCH_BOUNDS), words)
-    ridge = float(np.ravel(ridge_flop_per_byte(machine.peak, machine.bandwidth))[0])
-    attention = float(step.intensity_of(step.is_attention)[0])
-    return binned(batch, _BATCH_BOUNDS, _DECODE_SHIFT), {
-        "low": low,
-        "middle": middle,
-        "high": high,
-        "ridge": numbers.flop_per_byte(ridge, words),
-        "crossing": words("guess.never")
-        if np.isinf(batch)
-        else words("guess.at_batch", batch=numbers.number(int(np.ceil(batch)), words)),
-        "attention": numbers.flop_per_byte(attention, words),
-        "room": numbers.number(int(case.max_batch[0]), words),
-    }
-
-
-_STEP_BOUNDS = (1.25, 2.0, 8.0)
-_BATCHING = ("hardly", "somewhat", "much", "most")
-
-
-def _batching(scenario: Scenario, words: Words) -> Answered:
-    room = int(Case(points_from(scenario, {"batch": np.array([1])})).max_batch[0])
-    many = min(MANY, room)
-    if many < 2 or scenario.output == 1:
-        return None
-    case = Case(points_from(scenario, {"batch": np.array([1, many])}))
-    one, all_of_them = case.request.tpot_seconds.tolist()
-    low, middle, high = numbers.multiple(list(_STEP_BOUNDS), words, digits=3, trim=True)
-    step = case.request.decode
-    weights = numbers.bytes_decimal(np.broadcast_to(step.weight_bytes, (2,)), words)
-    caches = numbers.bytes_decimal(step.kv_bytes, words)
-    return binned(all_of_them / one, _STEP_BOUNDS, _BATCHING), {
-        "many": numbers.number(many, words),
-        "low": low,
-        "middle": middle,
-        "high": high,
-        "one": numbers.seconds(one, words),
-        "all": numbers.seconds(all_of_them, words),
-        "ratio": numbers.multiple(all_of_them / one, words, digits=3),
-        "weights_one": weights[0],
-        "weights_all": weights[1],
-        "cache_one": caches[0],
-        "cache_all": caches[1],
     }
 
 
@@ -239,9 +144,6 @@ def _metrics(scenario: Scenario, words: Words) -> Answered:
 QUESTIONS: dict[str, Question] = {
     "one-request": Question(("reading", "equal", "writing"), _one_request),
     "roofline": Question(("least", "little", "some", "most"), _roofline),
-    "kv-cache": Question(("short", "medium", "long", "longest"), _kv_cache),
-    "decode-shift": Question(("small", "medium", "large", "huge"), _decode_shift),
-    "batching": Question(("hardly", "somewhat", "much", "most"), _batching),
     "hardware": Question(("first", "equal", "second"), _hardware),
     "dataflow": Question(("least", "some", "much", "most"), _dataflow),
     "metrics": Question(("tpot", "equal", "ttft"), _metrics),
@@ -252,9 +154,6 @@ QUESTIONS: dict[str, Question] = {
 QUESTIONS = {
     "one-request": Question(_ONE_REQUEST, _one_request),
     "roofline": Question(_ROOFLINE, _roofline),
-    "kv-cache": Question(_KV_CACHE, _kv_cache),
-    "decode-shift": Question(_DECODE_SHIFT, _decode_shift),
-    "batching": Question(_BATCHING, _batching),
     "hardware": Question(_HARDWARE, _hardware),
     "dataflow": Question(_DATAFLOW, _dataflow),
     "metrics": Question(_METRICS, _metrics),

@@ -12,6 +12,7 @@ export class Figure {
   constructor(node, spec, theme) {
     this.node = node;
     this.skeleton = spec;
+    this.layers = new Map(); // what is drawn on top, by who asked for it
     this.build(theme);
     this.zoomed = new Set(); // names of axes that the user has zoomed
     this.drawn = false;
@@ -127,11 +128,13 @@ export class Figure {
     forgetTraces(this.node);
   }
 
-  /** Draw these traces on top, in place of those given before; no channel moves them. */
-  overlay(traces) {
+  /** Draw these traces on top, in place of those this layer had before; no channel moves them. */
+  overlay(traces, layer = "ghosts") {
     const own = this.skeleton.data?.length ?? 0;
-    if (this.data.length === own && !traces.length) return;
-    this.data.splice(own, this.data.length, ...themed(structuredClone(traces), this.theme));
+    this.layers.set(layer, traces);
+    const all = [...this.layers.values()].flat();
+    if (this.data.length === own && !all.length) return;
+    this.data.splice(own, this.data.length, ...themed(structuredClone(all), this.theme));
     if (this.drawn) this.redraw();
     else this.unsettled = true;
   }

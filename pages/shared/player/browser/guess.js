@@ -75,6 +75,7 @@ class Guess {
     const ticket = (this.waitingFor = {});
     this.of = asText(this.player.query);
     const asked = await this.ask("guess", { page: this.name, now: this.of });
+    if (asked?.place) this.Placing ??= (await import("./place.js")).Placing;
     if (this.waitingFor === ticket) this.asked = asked;
   }
 
@@ -85,17 +86,28 @@ class Guess {
     if (!question) {
       delete this.stage.dataset.guess;
       this.card.remove();
+      this.placing?.remove();
+      this.placing = null;
       if (this.asked) this.tell(this.words.guess_none, { linkable: false });
       return;
     }
     this.question.textContent = question;
     this.choices.replaceChildren();
-    for (const { name, text } of choices) {
-      const choice = button(this.choices, text);
-      choice.addEventListener("click", () => this.reveal(name));
-    }
+    const before = this.placing?.input?.value;
+    this.placing?.remove();
+    this.placing = null;
     if (!this.card.isConnected) this.player.page.card.append(this.card);
-    if (focus) this.choices.firstElementChild.focus();
+    if (this.asked.place) {
+      this.placing = new this.Placing(this.player, this.asked, this.card, this.choices);
+      this.placing.onTake = (name) => this.reveal(name);
+      if (before) this.placing.standAt(before);
+    } else {
+      for (const { name, text } of choices) {
+        const choice = button(this.choices, text);
+        choice.addEventListener("click", () => this.reveal(name));
+      }
+    }
+    if (focus) this.choices.querySelector("input, button").focus();
   }
 
   /** Show the figures, and say what is right and why. */
@@ -106,6 +118,10 @@ class Guess {
     if (byHand) remember(this.name, name);
     this.card.remove();
     this.stage.dataset.guess = "answered";
+    if (this.asked.place) {
+      this.placing ??= new this.Placing(this.player, this.asked);
+      this.placing.show(picked);
+    }
     this.tell(`<strong></strong> ${why}`, { linkable: Boolean(picked) });
     this.said.firstElementChild.textContent = picked ? picked.verdict : shown;
     if (byHand) this.said.focus({ preventScroll: true });
@@ -120,7 +136,10 @@ class Guess {
 
   /** The scenario has moved: the question is about another one, and a verdict is over. */
   async follow() {
-    if (asText(this.player.query) === this.of) return;
+    if (asText(this.player.query) === this.of) {
+      this.placing?.follow();
+      return;
+    }
     if (this.stage.dataset.guess === "asking") {
       await this.fetch();
       this.lay(false);
@@ -133,6 +152,8 @@ class Guess {
     const had = this.verdict.contains(document.activeElement);
     this.verdict.remove();
     this.card.remove();
+    this.placing?.remove();
+    this.placing = null;
     delete this.stage.dataset.guess;
     if (had) this.start.focus();
   }
