@@ -97,6 +97,7 @@ def share_button(view: View, scenario: Scenario, words: Words) -> str:
         "words": share_words(words),
         "handout": [words(f"section.{name}") for name in ("formula", "honest", "takeaway")],
         "settings": settings(view, scenario, words),
+        "all": hasattr(view, "settings"),  # the page's own controls are among them
     }
     data = escape(json.dumps(given, ensure_ascii=False), quote=True)
     label = escape(words("share.open"))

@@ -89,7 +89,8 @@ def test_keyboard_reaches_every_control_and_shows_where_it_is(
     wanted = page.evaluate(
         """() => {
           const all = document.querySelectorAll(
-            '.player :is(button, select, input), .share-open, [data-testid=stSidebar] a');
+            '.player :is(button, select, input), .share-open, [data-testid=stSidebar] a,'
+            + ' .plain-tools button, .plain-menu button');
           const seen = [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0);
           seen.forEach((one, i) => (one.dataset.wanted = i));
           return seen.length;

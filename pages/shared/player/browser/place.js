@@ -12,13 +12,13 @@ export class Placing {
     this.asked = asked;
     this.figure = player.figures.get(asked.place.figure);
     this.node = this.figure.node;
+    this.cell = this.node.parentElement;
     if (card) this.ask(card, parent);
   }
 
   ask(card, parent) {
     const { choices, place } = this.asked;
     this.card = card;
-    this.cell = this.node.parentElement;
     this.cell.dataset.asked = "";
     this.node.setAttribute("aria-hidden", "true"); // its text alternative says the answer
 
@@ -127,6 +127,7 @@ export class Placing {
   show(picked) {
     this.endAsking();
     this.picked = picked;
+    this.cell.dataset.placed = "";
     this.follow();
   }
 
@@ -148,6 +149,7 @@ export class Placing {
       return axis.type === "log" ? 10 ** value : value;
     };
     const middle = at(xaxis, 0.5);
+    const { scale } = this.figure.theme; // in a lecture hall all is larger
     return {
       type: "scatter",
       mode: "lines+text",
@@ -156,8 +158,8 @@ export class Placing {
       y: [at(yaxis, 0), at(yaxis, share), at(yaxis, 1)],
       text: ["", text && `\u2002<b>${text}</b>\u2002`, ""],
       textposition: x > middle ? "middle left" : "middle right",
-      textfont: { color: "ink", size: 13 },
-      line: { color: "ink", width: 1.75, dash },
+      textfont: { color: "ink", size: 13 * scale },
+      line: { color: "ink", width: 1.75 * scale, dash },
       hoverinfo: "skip",
       showlegend: false,
     };
@@ -166,7 +168,7 @@ export class Placing {
   endAsking() {
     this.listening?.abort();
     this.listening = null;
-    if (this.cell) delete this.cell.dataset.asked;
+    delete this.cell.dataset.asked;
     this.node.removeAttribute("aria-hidden");
     this.area?.remove();
     this.field?.remove();
@@ -175,6 +177,7 @@ export class Placing {
 
   remove() {
     this.endAsking();
+    delete this.cell.dataset.placed;
     this.figure.overlay([], "guess");
   }
 }

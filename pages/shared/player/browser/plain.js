@@ -169,6 +169,7 @@ class Plain {
     this.page.tools.remove();
     for (const menu of document.querySelectorAll(".plain-menu")) menu.remove();
     this.page.root.remove();
+    if (window.explorablePlain !== this.description.page) return; // the next page asks already
     delete document.documentElement.dataset.guess;
     delete window.explorablePlain;
   }

@@ -4,7 +4,7 @@ const all = (root, selector) => [...(root?.querySelectorAll(selector) ?? [])];
 const shown = (element) => element.checkVisibility();
 const text = (element) => element?.textContent.trim() ?? "";
 
-/** Each control with its value, in words. */
+/** Each slider and picker with its value, in words. */
 export function controlsOf(body) {
   const found = [];
   for (const input of all(body, '[data-testid="stSlider"] input')) {
@@ -14,17 +14,7 @@ export function controlsOf(body) {
   for (const input of all(body, '[data-testid="stSelectbox"] input')) {
     found.push([input, `${input.getAttribute("aria-label")}: ${input.value}`]);
   }
-  for (const group of all(body, '[data-testid="stButtonGroup"]')) {
-    const chosen = all(group, '[aria-checked="true"], [aria-pressed="true"], [kind$="Active"]');
-    const name = text(group.querySelector('[data-testid="stWidgetLabel"]'));
-    if (chosen.length) found.push([group, `${name}: ${chosen.map(text).join(", ")}`]);
-  }
-  for (const several of all(body, '[data-testid="stMultiSelect"]')) {
-    const chosen = all(several, '[data-baseweb="tag"], [data-testid="stMultiSelectTag"]').map(text);
-    const name = text(several.querySelector('[data-testid="stWidgetLabel"]'));
-    if (chosen.length) found.push([several, `${name}: ${chosen.join(", ")}`]);
-  }
-  return inOrder(found.filter(([element]) => shown(element) || element.closest('[data-testid="stSlider"]')));
+  return inOrder(found);
 }
 
 /** What stands beside the figures; see `contents` in state.js. */

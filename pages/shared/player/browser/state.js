@@ -37,9 +37,10 @@ export function currentLink(more = {}) {
 
 export const claim = () => document.querySelector("h1")?.textContent.trim() ?? document.title;
 
-/** The settings in words: what is picked, then the sliders as they stand. */
+/** The settings in words: what is picked, then the controls of the page as they stand. */
 export function settings(player) {
-  return [...given().settings, ...(player.controls ?? slidersOf(player))].join(" · ");
+  const { settings: picked, all } = given();
+  return (all ? picked : [...picked, ...(player.controls ?? slidersOf(player))]).join(" · ");
 }
 
 function slidersOf({ page, clock }) {
