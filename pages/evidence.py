@@ -35,6 +35,9 @@ MOVED = "evidence_moved"
 
 WORST = 12
 
+QUIET = {"displayModeBar": False}
+"""Each figure has the menu that all figures have."""
+
 
 class Evidence:
     """Predicted against measured, filters, errors, worst cases, sources."""
@@ -170,6 +173,7 @@ def _figures(
             _alike(chosen, prediction, look, words), _texts(words), ticks, separators, ghost
         ),
         key="evidence_scatter",
+        config=QUIET,
         alt=words("evidence.alt_scatter", **said) if chosen else words("evidence.nothing"),
     )
     right.plotly_chart(
@@ -177,6 +181,7 @@ def _figures(
             [row.error(prediction) for row in chosen], look, _texts(words), separators, errors
         ),
         key="evidence_distribution",
+        config=QUIET,
         alt=words("evidence.alt_distribution", **said) if chosen else words("evidence.nothing"),
     )
     right.markdown(words("evidence.honest"))

@@ -139,6 +139,8 @@ def test_a_menu_obeys_keys_and_its_script_comes_when_it_is_used(page: Page, serv
     page.on("request", lambda request: asked.append(request.url))
     open_plain(page, server, "evidence", "?lang=it")
     assert not [url for url in asked if "/vendor/" in url or "take_away" in url]
+    page.locator(CHARTS).first.hover()
+    assert page.locator(".modebar-btn").count() == 0  # this menu is the only one
     said = words("it")
     button = page.get_by_role("button", name=said("share.figure_menu", number=2))
     button.focus()

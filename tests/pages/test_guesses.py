@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages.evidence import rows
 from pages.menu import VIEWS
 from pages.shared import numbers
 from pages.shared.answers import ANSWERS
@@ -19,6 +18,7 @@ from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
 from pages.shared.services import Question as Service
 from pages.shared.services import simulated
+from physics.evidence import rows
 from physics.predict import parse_question, predict
 from tests.pages.strategies import scenarios
 from tests.pages.test_app import html_of, open_page, query_of

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from pages.shared import numbers
 from pages.shared.case import Case
-from pages.shared.figures.evidence import BAND
 from pages.shared.guesses.asked import Answered, Question, binned
 from pages.shared.language import Words
 from pages.shared.points import points_from
@@ -16,9 +13,8 @@ from pages.shared.scenario import Scenario
 from pages.shared.service_words import refusal
 from pages.shared.services import Question as Service
 from pages.shared.services import simulated
-from physics.fit_report import errors, unseen_rows
+from physics.evidence import BAND, Selection, errors_of, within
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
-from physics.measured_requests import predicted_seconds
 from physics.serving.contest import standing
 
 _GAP_BOUNDS = (1.5, 3.0, 10.0)
@@ -55,28 +51,20 @@ _WITHIN_BOUNDS = (0.25, 0.5, 0.75)
 _WITHIN = ("few", "less", "more", "most")
 
 
-@cache
-def _unseen_errors(metric: str) -> np.ndarray:
-    """Return predicted / measured - 1 of what the fit has not seen: shape (rows,)."""
-    rows = [row for row in unseen_rows() if row.metric == metric]
-    return predicted_seconds(rows, "typical") / np.array([row.seconds for row in rows]) - 1
-
-
 def _evidence(scenario: Scenario, words: Words) -> Answered:
     del scenario  # the measurements are what they are
-    off = _unseen_errors("tpot")
-    within = float(np.mean(np.abs(off) <= BAND))
-    first = _unseen_errors("ttft")
+    unseen, first = Selection("tpot").rows(), Selection("ttft").rows()
+    share = within(unseen)
     low, middle, high = numbers.percent(list(_WITHIN_BOUNDS), words, trim=True)
-    return binned(within, _WITHIN_BOUNDS, _WITHIN), {
-        "rows": numbers.number(len(off), words, digits=4),
+    return binned(share, _WITHIN_BOUNDS, _WITHIN), {
+        "rows": numbers.number(len(unseen), words, digits=4),
         "band": numbers.percent(BAND, words, digits=2),
         "low": low,
         "middle": middle,
         "high": high,
-        "within": numbers.percent(within, words, digits=2),
-        "median": numbers.percent(errors(off + 1, np.ones_like(off)).median, words, digits=2),
-        "first": numbers.percent(float(np.mean(np.abs(first) <= BAND)), words, digits=2),
+        "within": numbers.percent(share, words, digits=2),
+        "median": numbers.percent(errors_of(unseen).median, words, digits=2),
+        "first": numbers.percent(within(first), words, digits=2),
     }
 
 
