@@ -1,6 +1,8 @@
 // Lecture mode, the steps of a story by keys, and the speaker's second window. All texts come
 // from Python; what is shown of a step too. Here is only what keys do and how large things are.
 
+import * as plain from "./lecture_plain.js";
+
 const BASE_WIDTH = 1920; // a projector, in CSS pixels: larger ones get larger type
 const BASE_HEIGHT = 1080;
 const SCALE = 1.7; // figures' smallest labels, 12 pixels, become 20
@@ -8,7 +10,8 @@ const LEAST_SCALE = 1.67;
 const RELEASE_MS = 250; // a slider moved by keys is let go after a pause
 const REST_MS = 120;
 const SETTLE_MS = [30, 300, 900, 2000];
-const MIN_FIGURE = 300; // pixels
+const REDRAWN_MS = [60, 600];
+const MIN_FIGURE = 240; // pixels
 const CHANNEL = "explorable-lecture";
 
 const html = document.documentElement;
@@ -20,6 +23,7 @@ const one = (selector) => document.querySelector(selector);
 const asked = () => new URLSearchParams(location.search);
 const isOn = () => "lecture" in html.dataset;
 const timers = {};
+const chosen = {}; // which of Streamlit's controls is the large one, and since which step
 let styled = null;
 let told = "";
 
@@ -45,7 +49,8 @@ function leave() {
   delete html.dataset.lecture;
   html.style.removeProperty("--explorable-scale");
   one(".lecture-help")?.remove();
-  for (const field of all(".player-slider")) delete field.dataset.active;
+  for (const field of all("[data-active]")) delete field.dataset.active;
+  plain.removeCharts();
   document.dispatchEvent(new Event("explorable:look"));
 }
 
@@ -93,16 +98,40 @@ function loadStyle() {
  * A page, a step or a window of another size: put everything in its place, and look again when
  * Streamlit has drawn what it still had to draw.
  */
-function settle() {
+function settle(waits = SETTLE_MS) {
   timers.settle?.forEach(clearTimeout);
-  timers.settle = SETTLE_MS.map((wait) => setTimeout(arrange, wait));
+  timers.settle = waits.map((wait) => setTimeout(arrange, wait));
 }
 
 function arrange() {
   if (!isOn()) return;
   help();
+  if (!one(".player")) {
+    plain.watchPage(drawn);
+    choosePlain();
+    plain.drawCharts();
+    return;
+  }
   choose();
-  if (one(".player")?.dataset.state !== "moving") fit();
+  if (one(".player").dataset.state !== "moving") fit();
+}
+
+/** The sliders of a player, or Streamlit's own controls. */
+function controls() {
+  return one(".player") ? all(".player-slider") : plain.controls();
+}
+
+/** As `choose`; Streamlit may have put another element in a control's place meanwhile. */
+function choosePlain() {
+  const story = one(".story");
+  const subject = `${location.pathname} ${story?.dataset.story ?? ""}`;
+  const fields = plain.controls();
+  const named = (name) => name && fields.find((field) => plain.nameOf(field) === name);
+  const moved = story?.dataset.slider && named(`slide_${story.dataset.slider}`);
+  const kept = named(chosen.name);
+  if (subject === chosen.subject && kept) activate(kept);
+  else activate(moved ?? kept ?? fields[0]);
+  chosen.subject = subject;
 }
 
 /** Which slider is the large one at first: the one the step is about, else the one that Play moves. */
@@ -123,10 +152,14 @@ function choose() {
 /** Make one slider the large one; Play sweeps it where it can. */
 function activate(field) {
   if (!field || !isOn()) return;
-  for (const other of all(".player-slider[data-active]")) {
+  for (const other of all("[data-active]")) {
     if (other !== field) delete other.dataset.active;
   }
-  field.dataset.active = "";
+  if (!("active" in field.dataset)) field.dataset.active = "";
+  if (!field.matches(".player-slider")) {
+    chosen.name = plain.nameOf(field);
+    return;
+  }
   const { name } = field.querySelector("input");
   const sweep = one(".player select[name=sweep]");
   if (sweep && sweep.value !== name && [...sweep.options].some(({ value }) => value === name)) {
@@ -137,16 +170,23 @@ function activate(field) {
 }
 
 function change(by) {
-  const fields = all(".player-slider");
+  const fields = controls();
   if (!fields.length) return;
   const at = fields.findIndex((field) => "active" in field.dataset);
   const next = fields[(at + by + fields.length) % fields.length];
   activate(next);
-  next.querySelector("input").focus({ preventScroll: true });
+  const handle = one(".player") ? next.querySelector("input") : plain.handle(next);
+  handle?.focus({ preventScroll: true });
+  if (!one(".player")) settle();
 }
 
 /** Move the large slider by a stop; it is let go a moment after the last one. */
 function move(by) {
+  if (!one(".player")) {
+    const field = plain.controls().find(({ dataset }) => "active" in dataset);
+    if (field) plain.move(field, by);
+    return;
+  }
   const input = one(".player-slider[data-active] input") ?? one(".player-slider input");
   if (!input || input.disabled) return;
   const at = Math.round(Number(input.value)) + by;
@@ -171,15 +211,16 @@ function letGo() {
 function fit() {
   const player = one(".player");
   if (!player || !isOn()) return;
-  const { top } = player.getBoundingClientRect();
-  const scroller = one('[data-testid="stMain"]');
-  const above = top + (scroller?.scrollTop ?? 0);
+  const figures = player.querySelector(".player-figures");
+  const above = figures.getBoundingClientRect().top + (one('[data-testid="stMain"]')?.scrollTop ?? 0);
   const parts = [".player-bar", ".player-stream", ".player-sentence"];
   const below = parts
     .map((part) => player.querySelector(part)?.offsetHeight ?? 0)
     .filter(Boolean)
     .reduce((sum, height) => sum + height + gap(player), 0);
-  const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - 10));
+  const legend = figures.querySelector(".player-legend");
+  const named = legend?.offsetHeight ? legend.offsetHeight + gap(figures) : 0;
+  const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - named - 10));
   const text = `${height}px`;
   if (html.style.getPropertyValue("--lecture-figure") === text) return;
   html.style.setProperty("--lecture-figure", text);
@@ -264,12 +305,24 @@ function reset() {
     if (isOn()) url.searchParams.set("lecture", "1");
     leavePlayer(url);
     go(url, { replace: true });
+  } else if (!one(".player")) {
+    go(bareAddress(), { replace: true });
   } else {
     all(".player-buttons button").at(-1)?.click();
   }
 }
 
+function bareAddress() {
+  const url = new URL(location.pathname, location.href);
+  for (const name of ["lang", "lecture"]) {
+    const value = asked().get(name);
+    if (value) url.searchParams.set(name, value);
+  }
+  return url;
+}
+
 export function key(event) {
+  if (plain.isOwn()) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
   const { target } = event;
   if (target.closest?.(TYPING) || one("dialog[open]")) return;
@@ -373,8 +426,9 @@ function openNotes() {
 /** Tell the speaker's window where this one is, and what it says. */
 function tell({ again = false } = {}) {
   if (notes || !channel) return;
-  const spoken = one(".player [aria-live=polite]")?.textContent ?? "";
-  const message = { path: location.pathname, search: location.search, sentence: spoken };
+  const spoken = one(".player [aria-live=polite]") ?? plain.sentence();
+  const sentence = spoken?.textContent ?? "";
+  const message = { path: location.pathname, search: location.search, sentence };
   const text = JSON.stringify(message);
   if (!again && text === told) return;
   told = text;
@@ -425,6 +479,25 @@ export function refresh() {
   if (isOn()) help();
 }
 
+/** Streamlit has drawn something of a page without a player. */
+function drawn() {
+  if (one(".player")) return;
+  plain.watchPage(drawn);
+  tellLater();
+  if (isOn()) settle(REDRAWN_MS);
+}
+
+/** What is pressed or focused becomes the large control. */
+function choosing({ target }) {
+  if (!isOn() || !target.closest) return;
+  const slider = target.closest(".player-slider:not([data-active])");
+  if (slider || one(".player")) return activate(slider);
+  const field = plain.controls().find((control) => control.contains(target));
+  if (!field || "active" in field.dataset) return;
+  activate(field);
+  settle();
+}
+
 function watch() {
   // Before everybody else, Streamlit's own keys among them.
   window.addEventListener("keydown", key, true);
@@ -444,17 +517,16 @@ function watch() {
         follow(link);
         return;
       }
-      if (isOn()) activate(event.target.closest?.(".player-slider:not([data-active])"));
+      choosing(event);
     },
     true,
   );
-  document.addEventListener("focusin", ({ target }) => {
-    if (isOn()) activate(target.closest?.(".player-slider:not([data-active])"));
-  });
+  document.addEventListener("focusin", choosing);
   window.addEventListener("popstate", () => {
     obey();
     settle();
     tellLater();
+    timers.observe = setTimeout(observe, SETTLE_MS.at(-1)); // a page without a player does not say when
   });
   window.addEventListener("resize", () => {
     look();
@@ -474,6 +546,8 @@ function watch() {
     if (block) content.observe(block);
     const sentence = one(".player-sentence");
     if (sentence) content.observe(sentence);
+    if (one(".player")) plain.unwatchPage();
+    else plain.watchPage(drawn);
     settle();
     tellLater();
   };
