@@ -269,4 +269,4 @@ def _apart(heights: np.ndarray) -> np.ndarray:
     there = np.isfinite(heights)
     # A name that is not there goes far below, where it moves no other.
     far = 1e-9 * 10.0 ** -np.arange(heights.shape[-1])
-    return np.where(there, spread(np.where(there, heights, far), gap=0.12), np.nan)
+    return np.where(there, spread(np.where(there, heights, far), gap=0.2), np.nan)

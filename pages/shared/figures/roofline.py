@@ -230,20 +230,27 @@ def _whole(step: Step) -> dict[str, np.ndarray]:
 
 
 def _operator_labels(texts: Texts, *steps: Step) -> dict[str, Any]:
-    """Name attention and, where there are any, the experts, right and below of their dots."""
-    intensity, performance, names = [], [], []
+    """Name attention and, where there are any, the experts, right and below of their dots.
+
+    Left of its whole step attention is named on the other side: under the roof there stand the
+    measured kernels.
+    """
+    intensity, performance, names, above = [], [], [], []
     for step in steps:
         for prefix, text in (("attention", texts.attention), ("experts_up", texts.experts)):
             found = [at for at, name in enumerate(step.names) if name.startswith(prefix)]
             if found:
-                intensity.append(step.intensity_by_operator[found[0]])
+                own = step.intensity_by_operator[found[0]]
+                intensity.append(own)
                 performance.append(step.performance_by_operator[found[0]])
                 names.append(text)
-    place = columns_of(*intensity), columns_of(*performance)
+                above.append((prefix == "attention") & (step is steps[0]) & (own < step.intensity))
+    up = columns_of(*above).astype(bool)
     return {
-        "x": place[0] * 1.06,
-        "y": place[1] / TERA * 0.9,
-        "text": [names] * len(place[0]),
+        "x": columns_of(*intensity) * np.where(up, 1 / 1.06, 1.06),
+        "y": columns_of(*performance) / TERA * np.where(up, 1.05, 0.9),
+        "text": [names] * len(up),
+        "textposition": np.where(up, "top left", "bottom right").tolist(),
     }
 
 

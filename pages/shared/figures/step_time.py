@@ -44,7 +44,7 @@ STACKED = ("launch", "weights", "kv_cache", "compute", "activations", "communica
 LEADERS = ("kv_cache", "compute", "activations", "communication")
 """The parts that can outgrow the weights."""
 
-FREE_ROW, KNEE_ROW, WALL_ROW = 0.8, 0.88, 0.96
+FREE_ROW, KNEE_ROW, WALL_ROW = 0.72, 0.85, 0.96
 """Heights of the brackets, as shares of the axis."""
 ROOM_LEFT = 40.0
 """The batch from which on a label has room on the left."""
