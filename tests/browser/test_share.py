@@ -296,8 +296,12 @@ def name_of(view: object) -> str:
     return view.name
 
 
+MANY_FIGURES = 5
+LEAST_POINTS = {"label": 7.5, "text": 8.5}
+
+
 @pytest.mark.parametrize("view", [view for view in VIEWS if has_player(view)], ids=lambda v: v.name)
-def test_a_handout_is_one_page_with_the_figures_as_they_are(
+def test_a_handout_can_be_read_and_is_one_page_where_that_is_possible(
     page: Page, server: str, view: object
 ) -> None:
     path = "/" if view is VIEWS[0] else f"/{view.name}"
@@ -315,5 +319,24 @@ def test_a_handout_is_one_page_with_the_figures_as_they_are(
     figures = page.locator(".player-figure").count()
     assert sheet.locator(".handout-figures > div > svg").count() == figures
     assert sheet.locator("h2").count() >= 2
+    for kind, points in points_of_type(page).items():
+        assert min(points) >= LEAST_POINTS[kind] - 0.01, kind
     paper = page.pdf(prefer_css_page_size=True, print_background=True)
-    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+    sheets = len(re.findall(rb"/Type\s*/Page\b", paper))
+    assert sheets == (1 if figures < MANY_FIGURES else 2)
+
+
+def points_of_type(page: Page) -> dict[str, list[float]]:
+    """Give the size on paper, in points, of every label of the figures and of every text."""
+    return page.evaluate(
+        """() => {
+          const points = (element) => (72 / 96) * parseFloat(getComputedStyle(element).fontSize);
+          const scale = (svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+          const label = [...document.querySelectorAll('.handout-figures > div > svg')].flatMap(
+            (svg) => [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim())
+              .map((t) => points(t) * scale(svg)));
+          const text = [...document.querySelectorAll('.handout :is(h1, h2, p, dt, dd, small)')]
+            .filter((e) => e.textContent.trim()).map(points);
+          return { label, text };
+        }"""
+    )

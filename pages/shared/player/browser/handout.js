@@ -1,4 +1,4 @@
-// A page on one sheet of paper: claim, settings, figures, numbers, formula, and the way back.
+// A page on paper, on one sheet where that can be read: claim, settings, figures, numbers, formula, and the way back.
 // Fetched when a handout is asked for.
 
 import { answered, claim, contents, labelOf, make, settings, settle } from "./state.js";
@@ -7,8 +7,21 @@ import { svg } from "./take_away.js";
 // A4 with margins of 12 mm, in CSS pixels; see @page in share.css.
 const WIDTH = 703;
 const HEIGHT = 1031;
-const SMALLEST = 0.55; // a smaller type than this is no handout: the text then takes a second page
-const MANY = 5; // figures that stand three in a row, not two
+const GAP = 8;
+// From the most comfortable to the tightest that can still be read on paper: the page's type, the
+// scale of a figure's (of 12 pixels at least), and its height as a share of that on the screen.
+// What does not fit one sheet even so takes a second one, at its ease.
+const ONE_SHEET = [
+  { type: 15, scale: 1, height: 0.85 },
+  { type: 14, scale: 0.92, height: 0.75 },
+  { type: 13, scale: 0.87, height: 0.66 },
+  { type: 12.7, scale: 0.85, height: 0.6 },
+];
+const MORE_SHEETS = { type: 14, scale: 0.92, height: 0.78 };
+const LEAST_TYPE = 10; // pixels of a figure's labels on paper: 7.5 points
+const NARROWEST = 0.45; // of a row
+const WIDE = 3; // the share of a figure whose rows are long
+const LOWEST = 190; // pixels of a figure as it is drawn
 const PAPER = { ink: "#1b1b1f", paper: "#ffffff", font: "Arial, Helvetica, sans-serif", dark: false };
 
 /** Print the page on one sheet. */
@@ -21,7 +34,7 @@ export async function printHandout(given, root, link) {
   await (player.contents ? answered() : atRest(player));
   document.querySelector(".handout")?.remove();
   const sheet = await handout(player, given, root, link);
-  fit(sheet);
+  await fit(sheet, [...player.figures.values()]);
   const clear = () => {
     document.documentElement.classList.remove("printing-handout");
     sheet.remove();
@@ -59,24 +72,7 @@ async function handout(player, given, root, link) {
       make("dd", "", item).innerHTML = value.innerHTML;
     }
   }
-  const figures = make("div", "handout-figures", page);
-  const many = player.figures.size >= MANY;
-  const width = many ? 400 : 480; // drawn as wide as on a small screen, so that type stays large
-  for (const figure of player.figures.values()) {
-    const drawn = figure.snapshot(PAPER);
-    const height = figure.node.clientHeight;
-    Object.assign(drawn.layout, { width, height, autosize: false });
-    const box = make("div", "", figures);
-    box.setAttribute("role", "img");
-    box.setAttribute("aria-label", labelOf(figure));
-    box.innerHTML = await svg(figure, { ...drawn, width, height });
-    const drawing = box.querySelector("svg");
-    drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    drawing.removeAttribute("width");
-    drawing.removeAttribute("height");
-    drawing.style.background = "none";
-  }
-  figures.dataset.columns = Math.min(figures.childElementCount, many ? 3 : 2);
+  make("div", "handout-figures", page);
   for (const sentence of sentences) {
     make("div", "handout-sentence", page).innerHTML = sentence.innerHTML;
   }
@@ -91,18 +87,64 @@ async function handout(player, given, root, link) {
   return sheet;
 }
 
-/** Make the type as large as one sheet allows. */
-function fit(sheet) {
+/** Draw the figures as large as one sheet allows; if it allows too little, on as many as needed. */
+async function fit(sheet, figures) {
   const page = sheet.firstElementChild;
-  let [low, high] = [SMALLEST, 1];
-  for (let i = 0; i < 7; i += 1) {
-    const scale = i ? (low + high) / 2 : 1;
-    page.style.zoom = scale;
-    page.style.width = `${WIDTH / scale}px`;
-    if (page.offsetHeight * scale <= HEIGHT) low = scale;
-    else high = scale;
-    if (low === 1) break;
+  for (const way of [...ONE_SHEET, MORE_SHEETS]) {
+    page.style.fontSize = `${way.type}px`;
+    await drawFigures(page.querySelector(".handout-figures"), figures, way);
+    if (page.offsetHeight <= HEIGHT) return;
   }
-  page.style.zoom = low;
-  page.style.width = `${WIDTH / low}px`;
+  sheet.classList.add("handout-long");
+}
+
+/** Figures two in a row, by the shares that they have on the screen; an odd one has a row of its own. */
+async function drawFigures(place, figures, { scale, height }) {
+  place.replaceChildren();
+  const share = ({ node }) => Number(node.parentElement.style.getPropertyValue("--share")) || 1;
+  const rest = [...figures];
+  const wide = rest.findLastIndex((figure) => share(figure) >= WIDE);
+  const odd = rest.length % 2 ? rest.splice(Math.max(0, wide), 1) : [];
+  const rows = [];
+  while (rest.length) rows.push(rest.splice(0, 2));
+  if (odd.length) rows.splice(wide > 0 ? rows.length : 0, 0, odd);
+  for (const row of rows) {
+    const whole = row.reduce((sum, figure) => sum + share(figure), 0);
+    // As high as the higher of the two: they stand beside one another.
+    const shown = Math.max(...row.map(({ node }) => node.clientHeight)) * height;
+    for (const figure of row) {
+      const part = row.length > 1 ? Math.min(1 - NARROWEST, Math.max(NARROWEST, share(figure) / whole)) : 1;
+      const width = part * (WIDTH - GAP * (row.length - 1));
+      const drawn = { width: Math.round(width / scale), height: Math.round(Math.max(LOWEST, shown)) };
+      const box = make("div", "", place);
+      box.style.width = `${width}px`;
+      box.setAttribute("role", "img");
+      box.setAttribute("aria-label", figure.node.getAttribute("aria-label"));
+      box.innerHTML = await drawing(figure, drawn, LEAST_TYPE / scale);
+      const image = box.querySelector("svg");
+      image.setAttribute("viewBox", `0 0 ${drawn.width} ${drawn.height}`);
+      image.removeAttribute("width");
+      image.removeAttribute("height");
+      image.style.background = "none";
+    }
+  }
+}
+
+async function drawing(figure, size, least) {
+  const shown = figure.snapshot(PAPER);
+  enlargeFonts(shown, least);
+  Object.assign(shown.layout, { ...size, autosize: false });
+  return svg(figure, { ...shown, ...size });
+}
+
+/** No label smaller than this, wherever a font stands. */
+function enlargeFonts(part, least) {
+  for (const [name, value] of Object.entries(part)) {
+    if (!value || typeof value !== "object") continue;
+    if (/font$/i.test(name) && value.size !== undefined) {
+      const larger = (size) => Math.max(size, least);
+      value.size = Array.isArray(value.size) ? value.size.map(larger) : larger(value.size);
+    }
+    enlargeFonts(value, least);
+  }
 }
