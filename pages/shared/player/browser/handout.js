@@ -17,7 +17,7 @@ const ONE_SHEET = [
   { type: 13, scale: 0.87, height: 0.66 },
   { type: 12.7, scale: 0.85, height: 0.6 },
 ];
-const MORE_SHEETS = { type: 14, scale: 0.92, height: 0.78 };
+const MORE_SHEETS = { type: 14, scale: 0.86, height: 0.8 };
 const LEAST_TYPE = 10; // pixels of a figure's labels on paper: 7.5 points
 const NARROWEST = 0.45; // of a row
 const WIDE = 3; // the share of a figure whose rows are long
