@@ -128,10 +128,9 @@ function choosePlain() {
   const fields = plain.controls();
   const named = (name) => name && fields.find((field) => plain.nameOf(field) === name);
   const moved = story?.dataset.slider && named(`slide_${story.dataset.slider}`);
-  const kept = named(chosen.name);
-  if (subject === chosen.subject && kept) activate(kept);
-  else activate(moved ?? kept ?? fields[0]);
-  chosen.subject = subject;
+  if (subject !== chosen.subject) Object.assign(chosen, { subject, name: "" });
+  // Until somebody chooses it is the first one, which Streamlit may not have drawn first.
+  activate((chosen.name && named(chosen.name)) || moved || fields[0]);
 }
 
 /** Which slider is the large one at first: the one the step is about, else the one that Play moves. */
@@ -156,10 +155,7 @@ function activate(field) {
     if (other !== field) delete other.dataset.active;
   }
   if (!("active" in field.dataset)) field.dataset.active = "";
-  if (!field.matches(".player-slider")) {
-    chosen.name = plain.nameOf(field);
-    return;
-  }
+  if (!field.matches(".player-slider")) return;
   const { name } = field.querySelector("input");
   const sweep = one(".player select[name=sweep]");
   if (sweep && sweep.value !== name && [...sweep.options].some(({ value }) => value === name)) {
@@ -174,6 +170,7 @@ function change(by) {
   if (!fields.length) return;
   const at = fields.findIndex((field) => "active" in field.dataset);
   const next = fields[(at + by + fields.length) % fields.length];
+  if (!one(".player")) chosen.name = plain.nameOf(next);
   activate(next);
   const handle = one(".player") ? next.querySelector("input") : plain.handle(next);
   handle?.focus({ preventScroll: true });
@@ -306,10 +303,20 @@ function reset() {
     leavePlayer(url);
     go(url, { replace: true });
   } else if (!one(".player")) {
+    chosen.name = "";
+    document.activeElement?.blur();
     go(bareAddress(), { replace: true });
   } else {
     all(".player-buttons button").at(-1)?.click();
   }
+}
+
+const isTyping = (target) => Boolean(target.closest?.(TYPING));
+
+/** In a hall a list of choices that is not open leaves the keys to the lecture. */
+function isClosedList(target) {
+  if (!isOn() || one(".player")) return false;
+  return target.matches("[role=combobox]") && target.getAttribute("aria-expanded") !== "true";
 }
 
 function bareAddress() {
@@ -325,7 +332,7 @@ export function key(event) {
   if (plain.isOwn()) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
   const { target } = event;
-  if (target.closest?.(TYPING) || one("dialog[open]")) return;
+  if ((isTyping(target) && !isClosedList(target)) || one("dialog[open]")) return;
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (notes) {
     if (!KNOWN.has(name) && name !== " ") return;
@@ -494,6 +501,7 @@ function choosing({ target }) {
   if (slider || one(".player")) return activate(slider);
   const field = plain.controls().find((control) => control.contains(target));
   if (!field || "active" in field.dataset) return;
+  chosen.name = plain.nameOf(field);
   activate(field);
   settle();
 }

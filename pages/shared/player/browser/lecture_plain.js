@@ -177,6 +177,7 @@ function enlargedCopy(source, theme) {
     if (axis.automargin !== false) growing.push(axis);
   }
   for (const note of layout.annotations ?? []) note.font = { size: TYPE.title, ...note.font, ...ink };
+  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
   layout.height ??= 300;
   layout.autosize = false;
   enlarge(data, layout, theme.scale);
