@@ -107,8 +107,9 @@ def skeleton(texts: Texts, separators: str, *, show_all: bool) -> Figure:
                     "range": [0, 1],
                     "domain": [0, 1],
                     "anchor": "y",
+                    # The bars carry their numbers.
                     "tickvals": [0, 0.5, 1],
-                    "tickformat": "~r",
+                    "showticklabels": False,
                     "showgrid": False,
                     "zeroline": False,
                     "fixedrange": True,

@@ -40,6 +40,7 @@ ITL, TPOT, E2E, TTFT, SPEED = range(COUNT)
 BRACKETS = ((ITL, TPOT, SPEED), (E2E,), (TTFT,))
 """The brackets of a colour, one trace each."""
 
+_ROOM = 350  # pixels of the figure below which the metrics' own names need the place
 _BRACKET = 0.44  # above the middle of a request's row
 _DIGITS = 3  # of a share of an axis: a screen tells no more apart
 _MOST_STEPS = 6  # of values along the time axis
@@ -81,7 +82,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
             for colour in (decode.colour, ink, prefill.colour)
         ),
         labels("metrics", ink, "middle right"),
-        labels("met", ink, "middle right"),
+        labels("met", ink, "middle right", meta={"room": _ROOM}),
         line(
             texts.rate,
             {"color": decode.colour, "width": 1, "shape": "hv"},
@@ -138,6 +139,7 @@ def skeleton(texts: Texts, separators: str) -> Figure:
                 rows,
                 separators=separators,
                 margin={"l": 64, "r": 104, "t": 4, "b": 50},
+                meta={"room": _ROOM, "titles": ["yaxis2"]},
                 yaxis2={
                     **linear_axis(texts.rate_axis, 0, 1, **rate),
                     "title": _title(texts.rate_axis, 36),

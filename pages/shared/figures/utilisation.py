@@ -29,7 +29,7 @@ BATCHES = 2.0 ** np.arange(7)
 DASHES = ("dot", "dash", "longdash", "solid")
 """One for each of `LANES`."""
 
-_GAP = 0.052
+_GAP = 0.068
 """Distance of two labels at the lines' ends, as a share of the bandwidth."""
 _HIGHEST = 1.03
 

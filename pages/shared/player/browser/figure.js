@@ -6,6 +6,7 @@ import { drawTrace, forgetTraces, showHidden } from "./trace.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
 
+const UNSEEN = "rgba(0,0,0,0)"; // what a figure has no room for
 const NARROW = 640; // pixels for the whole player: as in player.css
 
 export class Figure {
@@ -29,6 +30,9 @@ export class Figure {
     const room = this.node.closest(".player-frame")?.clientWidth;
     if (room && room < NARROW * theme.scale) makeCompact(this.data, this.layout);
     if (theme.scale !== 1) enlarge(this.data, this.layout, theme.scale);
+    const isShort = ({ meta }) => this.node.clientHeight / theme.scale < meta?.room;
+    for (const trace of this.data.filter(isShort)) trace.textfont.color = UNSEEN;
+    if (isShort(this.layout)) for (const axis of this.layout.meta.titles) delete this.layout[axis].title;
   }
 
   /** Begin again in another size; the numbers are shown anew at once. */

@@ -10,6 +10,7 @@ const LEAST_SCALE = 1.67;
 const RELEASE_MS = 250; // a slider moved by keys is let go after a pause
 const REST_MS = 120;
 const SETTLE_MS = [30, 300, 900, 2000];
+const BY_HAND_MS = 500;
 const REDRAWN_MS = [60, 600];
 const MIN_FIGURE = 240; // pixels
 const CHANNEL = "explorable-lecture";
@@ -24,6 +25,7 @@ const asked = () => new URLSearchParams(location.search);
 const isOn = () => "lecture" in html.dataset;
 const timers = {};
 const chosen = {}; // which of Streamlit's controls is the large one, and since which step
+let byHand = -Infinity; // when the pointer or the Tab key was last used
 let styled = null;
 let told = "";
 
@@ -499,6 +501,8 @@ function choosing({ target }) {
   if (!isOn() || !target.closest) return;
   const slider = target.closest(".player-slider:not([data-active])");
   if (slider || one(".player")) return activate(slider);
+  // Streamlit puts the focus back when it has drawn anew; nobody has chosen then.
+  if (performance.now() - byHand > BY_HAND_MS) return;
   const field = plain.controls().find((control) => control.contains(target));
   if (!field || "active" in field.dataset) return;
   chosen.name = plain.nameOf(field);
@@ -529,6 +533,10 @@ function watch() {
     },
     true,
   );
+  const touched = ({ key: pressed }) => {
+    if (!pressed || pressed === "Tab") byHand = performance.now();
+  };
+  for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, touched, true);
   document.addEventListener("focusin", choosing);
   window.addEventListener("popstate", () => {
     obey();
