@@ -6,6 +6,16 @@ from playwright.sync_api import Page
 
 from tests.browser.player_page import READY, wait_for_rest
 
+SLOW_MS = 60_000
+WITH_CHARTS = ("disaggregation", "evidence")
+STANDS = {
+    "disaggregation": "p.sentence",
+    "evidence": ".st-key-evidence_chosen",
+    "stories": ".stories",
+    "glossary": "dl.glossary",
+}
+"""What stands on a page without a player once it is drawn."""
+
 HALL = {"viewport": {"width": 1920, "height": 1080}}
 
 
@@ -16,6 +26,53 @@ def open_hall(page: Page, server: str, path: str, query: str) -> None:
     page.wait_for_selector("html[data-lecture] .player-slider[data-active]")
     wait_for_rest(page)
     page.wait_for_timeout(400)  # the figures follow the room that is left for them
+
+
+def open_plain_hall(page: Page, server: str, name: str, query: str) -> None:
+    """Go to a page without a player in lecture mode and wait until it stands in its size."""
+    page.set_default_timeout(SLOW_MS)
+    page.goto(f"{server}/{name}?{query}&lecture=1")
+    page.wait_for_selector(f"html[data-lecture] {STANDS[name]}")
+    page.wait_for_timeout(1000)  # the charts follow the room that is left for them
+    if name in WITH_CHARTS:
+        wait_for_charts(page)
+
+
+def wait_for_charts(page: Page) -> None:
+    """Wait until every chart of Streamlit's has been drawn in large type."""
+    page.wait_for_function(
+        """() => {
+          const charts = document.querySelectorAll('[data-testid=stPlotlyChart] .js-plotly-plot');
+          const large = [...document.querySelectorAll('.lecture-chart')];
+          return charts.length && large.length === charts.length
+            && large.every((chart) => chart.querySelector('.main-svg'));
+        }"""
+    )
+
+
+def active_control(page: Page) -> str:
+    """Give the key of the control that is in hand on a page without a player."""
+    names = page.eval_on_selector_all(
+        "[data-active]", "all => all.map(one => one.className.match(/st-key-(\\S+)/)[1])"
+    )
+    assert len(names) == 1, names
+    return names[0]
+
+
+def cut_labels(page: Page) -> list[str]:
+    """List a figure's texts that reach beyond the drawing, where they are cut."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.player-figures .player-figure, .lecture-chart')]
+          .flatMap((figure) => {
+            const { left, right } = figure.getBoundingClientRect();
+            return [...figure.querySelectorAll('text')]
+              .filter((t) => t.textContent.trim() && t.checkVisibility({ visibilityProperty: true })
+                && t.closest('.textpoint')?.style.display !== 'none')
+              .map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }))
+              .filter(({ box }) => box.width > 1 && (box.left < left - 1 || box.right > right + 1))
+              .map(({ text }) => text);
+          })"""
+    )
 
 
 def wait_for_mode(page: Page, *, on: bool) -> None:

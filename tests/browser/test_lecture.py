@@ -11,9 +11,15 @@ from playwright.sync_api import Page, expect
 from pages.shared.language import LANGUAGES
 from tests.browser.lecture_page import (
     HALL,
+    STANDS,
+    WITH_CHARTS,
+    active_control,
+    cut_labels,
     open_hall,
+    open_plain_hall,
     overlapping_labels,
     sizes_of_type,
+    wait_for_charts,
     wait_for_mode,
     wait_for_step,
 )
@@ -31,6 +37,11 @@ from tests.browser.player_page import (
 )
 
 LEAST_PIXELS = 20
+FIGURES = ".player-figures .player-figure"
+OTHERS = (
+    ":is([class*=_sliders], [class*=_filters]) "
+    "[data-testid=stElementContainer]:not([data-active]):has(input, button)"
+)
 STORY = "story=first-token&step=3&prompt=16384"
 
 
@@ -89,6 +100,139 @@ def test_larger_type_lays_no_more_labels_on_one_another(
     projected = new_page(**HALL)
     open_hall(projected, server, PAGES[name], "lang=en")
     assert len(overlapping_labels(projected)) <= len(before), overlapping_labels(projected)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1280, 720)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("name", PAGES)
+def test_on_a_small_projector_nothing_needs_scrolling(
+    new_page: Callable[..., Page], server: str, name: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    page = new_page(viewport={"width": width, "height": height})
+    open_hall(page, server, PAGES[name], "lang=it")
+    below = 0.0
+    for part in (".player-readouts", ".player-figures", ".player-bar", ".player-sentence"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] >= below - 1, part  # one below the other
+        below = box["y"] + box["height"]
+    assert below <= height + 1
+    heights = [figure.bounding_box()["height"] for figure in page.locator(FIGURES).all()]
+    assert min(heights) > height / 3
+    assert [item for item in sizes_of_type(page) if item[0] < LEAST_PIXELS] == []
+    wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= width
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("name", STANDS)
+def test_pages_without_a_player_are_readable_from_the_last_row(
+    new_page: Callable[..., Page], server: str, name: str, code: str
+) -> None:
+    page = new_page(**HALL, color_scheme="dark" if code == "it" else "light")
+    open_plain_hall(page, server, name, f"lang={code}")
+    sizes = sizes_of_type(page)
+    assert len(sizes) > 20
+    assert [item for item in sizes if item[0] < LEAST_PIXELS] == []
+    if name in WITH_CHARTS:
+        assert len(page.locator(".lecture-chart text").all()) > 10
+        assert cut_labels(page) == []
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1366, 768)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("name", WITH_CHARTS)
+def test_charts_control_and_sentence_of_streamlit_stand_on_one_screen(
+    new_page: Callable[..., Page], server: str, name: str, size: tuple[int, int]
+) -> None:
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    open_plain_hall(page, server, name, "lang=en")
+    said = page.locator(STANDS[name]).bounding_box()
+    assert size[1] - 60 < said["y"] + said["height"] <= size[1] + 1
+    chart = page.locator(".lecture-chart").first.bounding_box()
+    assert chart["height"] > size[1] / 3.2
+    assert chart["y"] + chart["height"] < said["y"]
+    control = page.locator("[data-active]").bounding_box()
+    assert chart["y"] < control["y"] < said["y"]
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", WITH_CHARTS)
+def test_a_page_without_a_player_shows_one_control_at_a_time(
+    new_page: Callable[..., Page], server: str, name: str
+) -> None:
+    page = new_page(**HALL)
+    open_plain_hall(page, server, name, "lang=en")
+    first, seen = active_control(page), []
+    for _ in range(20):
+        seen.append(active_control(page))
+        wide = page.locator("[data-active]").bounding_box()["width"]
+        if not seen[-1].startswith("pick_"):  # those stand above their sides
+            for other in page.locator(OTHERS).all():
+                assert other.bounding_box()["width"] < wide / 2
+                assert other.inner_text().strip() or other.locator("input").input_value()
+        page.keyboard.press("ArrowDown")
+        if active_control(page) == first:
+            break
+    assert len(seen) == len(set(seen)) > 5
+    page.keyboard.press("ArrowUp")
+    assert active_control(page) == seen[-1]
+
+
+def test_keys_move_a_slider_and_a_list_of_streamlit(
+    new_page: Callable[..., Page], server: str
+) -> None:
+    page = new_page(**HALL)
+    open_plain_hall(page, server, "disaggregation", "lang=en&prompt=512")
+    value = page.locator("[data-active] [data-testid=stSliderThumbValue]")
+    before, said = value.inner_text(), page.locator("p.sentence").inner_text()
+    page.keyboard.press("+")
+    expect(value).not_to_have_text(before)
+    expect(page.locator("p.sentence")).not_to_have_text(said)
+    page.wait_for_function("() => new URLSearchParams(location.search).has('rate')")
+    assert "lecture=1" in page.url
+    wait_for_charts(page)
+    page.keyboard.press("ArrowLeft")
+    expect(value).to_have_text(before)
+    while active_control(page) != "pick_total":
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => new URLSearchParams(location.search).has('decode_pool')")
+    assert active_control(page) == "pick_total"
+    page.keyboard.press("r")
+    page.wait_for_function("() => !new URLSearchParams(location.search).has('decode_pool')")
+    expect(value).to_have_text(before)
+    page.keyboard.press("l")
+    wait_for_mode(page, on=False)
+    expect(page.locator(".lecture-chart")).to_have_count(0)
+    expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_visible()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_visible()
+
+
+def test_keys_choose_what_is_compared_on_the_page_of_evidence(
+    new_page: Callable[..., Page], server: str
+) -> None:
+    page = new_page(**HALL)
+    open_plain_hall(page, server, "evidence", "lang=en")
+    said = page.locator(STANDS["evidence"])
+    before = said.inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-active] [aria-checked=true]")).to_have_text("TTFT")
+    expect(said).not_to_have_text(before)
+    page.keyboard.press("-")
+    expect(said).to_have_text(before)
+
+
+def test_icons_are_as_large_as_before_after_the_lecture(page: Page, server: str) -> None:
+    page.set_default_timeout(60_000)
+    page.goto(f"{server}/disaggregation?lang=en")
+    icons = page.locator("[data-testid=stTooltipIcon] svg")
+    page.wait_for_selector("p.sentence")
+    before = icons.evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+    page.keyboard.press("l")
+    wait_for_charts(page)
+    page.keyboard.press("l")
+    wait_for_mode(page, on=False)
+    page.wait_for_timeout(500)
+    assert icons.evaluate_all("all => all.map(one => one.getBoundingClientRect().width)") == before
 
 
 def test_chrome_is_away_and_comes_back(hall: Page) -> None:
@@ -266,6 +410,21 @@ def test_window_of_the_speaker_follows_and_leads(
     assert "notes" not in page.url
     speaker.keyboard.press("l")
     wait_for_mode(page, on=False)
+
+
+def test_window_of_the_speaker_hears_pages_without_a_player(
+    new_page: Callable[..., Page], server: str
+) -> None:
+    page = new_page(**HALL)
+    open_plain_hall(page, server, "disaggregation", "lang=en&prompt=512")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("n")
+    live = opened.value.locator("[data-notes-live]")
+    before = page.locator("p.sentence").text_content()
+    expect(live).to_have_text(before)
+    opened.value.keyboard.press("+")
+    expect(page.locator("p.sentence")).not_to_have_text(before)
+    expect(live).to_have_text(page.locator("p.sentence").text_content())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,7 @@ import { enlarge } from "./scale.js";
 const WIDGETS = ["stSlider", "stSelectbox", "stMultiSelect", "stButtonGroup"];
 // What a page names its controls' container: they come first; then those of its sides.
 const PANELS = ['[class*="_sliders"]', '[class*="_filters"]', '[class*="_sides"]'];
-const SENTENCE = '[data-testid="stMain"] :is(p.sentence[role="status"], .st-key-evidence_sentence)';
+const SENTENCE = '[data-testid="stMain"] :is(p.sentence[role="status"], .st-key-evidence_chosen)';
 const CHART = '[data-testid="stPlotlyChart"]';
 const LEAST_CHART = 150; // pixels, before they are enlarged
 const TOLERANCE = 3;
