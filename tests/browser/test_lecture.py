@@ -225,7 +225,9 @@ def test_icons_are_as_large_as_before_after_the_lecture(page: Page, server: str)
     page.set_default_timeout(60_000)
     page.goto(f"{server}/disaggregation?lang=en")
     icons = page.locator("[data-testid=stTooltipIcon] svg")
-    page.wait_for_selector("p.sentence")
+    expect(page.locator("[data-testid=stPlotlyChart] .js-plotly-plot")).to_have_count(
+        5, timeout=60_000
+    )
     before = icons.evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
     page.keyboard.press("l")
     wait_for_charts(page)

@@ -108,8 +108,11 @@ function settle(waits = SETTLE_MS) {
 function arrange() {
   if (!isOn()) return;
   help();
+  plain.mark(one("h1")?.closest('[data-testid="stHeading"]'), "claim");
+  html.toggleAttribute("data-lecture-story", Boolean(one(".story")));
   if (!one(".player")) {
     plain.watchPage(drawn);
+    plain.order();
     choosePlain();
     plain.drawCharts();
     return;

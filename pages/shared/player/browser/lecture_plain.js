@@ -111,6 +111,35 @@ export function unwatchPage() {
   watching = null;
 }
 
+/** Say in the page, for the style, which part of the lesson an element is. */
+export function mark(element, part) {
+  if (element && element.dataset.lecturePart !== part) element.dataset.lecturePart = part;
+}
+
+/**
+ * Figures before the controls, then the sentence; further words below: where a page has its own
+ * order, that is where the panel of controls stands above the figures.
+ */
+export function order() {
+  const panel = main()?.querySelector('[data-testid="stVerticalBlock"][class*="_filters"]');
+  const above = panel?.parentElement;
+  const said = sentence();
+  if (!said || !above) return;
+  for (const part of above.parentElement.children) {
+    const place = part.contains(panel) ? 2 : part.contains(said) ? 3 : placeOf(part);
+    if (part.dataset.lectureOrder !== `${place}`) part.dataset.lectureOrder = place;
+    const words = all('[data-testid="stColumn"] [data-testid="stMarkdown"]', part);
+    if (place !== 1) continue;
+    // One paragraph beside the figures is enough.
+    for (const more of words.slice(1)) mark(more.closest('[data-testid="stElementContainer"]'), "aside");
+  }
+}
+
+function placeOf(part) {
+  if (part.querySelector("h1, .story, [data-testid=stMetric]")) return 0;
+  return part.querySelector(CHART) ? 1 : 4;
+}
+
 // -------------------------------------------------------------- charts
 
 /** Draw every chart in large type, and give those of the first screen the room that is left. */
@@ -150,6 +179,8 @@ function reflect(chart, theme, Plotly) {
     mirrors.set(chart, mirror);
   }
   if (place.nextElementSibling !== mirror.node) place.after(mirror.node);
+  mark(place, "drawn");
+  mark(place.parentElement, "charts");
   mirror.node.setAttribute("aria-label", chart.getAttribute("aria-label") ?? "");
   const kind = JSON.stringify(theme);
   if (mirror.data === source.data && mirror.layout === source.layout && mirror.kind === kind) return;
@@ -209,7 +240,7 @@ function fit(scale) {
 }
 
 function contentHeight(column) {
-  const boxes = all(":scope > * > :not(:has(+ .lecture-chart))", column)
+  const boxes = all(':scope > * > :not([data-lecture-part="drawn"])', column)
     .map((child) => child.getBoundingClientRect())
     .filter(({ height }) => height);
   return Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
