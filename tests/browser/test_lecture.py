@@ -195,10 +195,10 @@ def test_keys_move_a_slider_and_a_list_of_streamlit(
     while active_control(page) != "pick_total":
         page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => new URLSearchParams(location.search).has('decode_pool')")
+    page.wait_for_function("() => new URLSearchParams(location.search).has('prefill_pool')")
     assert active_control(page) == "pick_total"
     page.keyboard.press("r")
-    page.wait_for_function("() => !new URLSearchParams(location.search).has('decode_pool')")
+    page.wait_for_function("() => !new URLSearchParams(location.search).has('prefill_pool')")
     expect(value).to_have_text(before)
     page.keyboard.press("l")
     wait_for_mode(page, on=False)
