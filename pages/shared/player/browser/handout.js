@@ -119,7 +119,7 @@ async function drawFigures(place, figures, { scale, height }) {
       const box = make("div", "", place);
       box.style.width = `${width}px`;
       box.setAttribute("role", "img");
-      box.setAttribute("aria-label", figure.node.getAttribute("aria-label"));
+      box.setAttribute("aria-label", labelOf(figure));
       box.innerHTML = await drawing(figure, drawn, LEAST_TYPE / scale);
       const image = box.querySelector("svg");
       image.setAttribute("viewBox", `0 0 ${drawn.width} ${drawn.height}`);
