@@ -13,11 +13,26 @@ from collections.abc import Callable, Mapping
 from pages.shared.notices import Notice, shortened
 from pages.shared.pin import PIN, rewritten
 
-VERSION = 1
+VERSION = 2
 FIRST = 1
 
+_ONCE_CHOICES = {
+    "kv-cache": {"short", "medium", "long", "longest"},
+    "decode-shift": {"small", "medium", "large", "huge"},
+    "batching": {"hardly", "somewhat", "much", "most"},
+}
+"""Answers of version 1 to questions that are answered by placing a point since."""
+
+
+def _without_old_answers(query: dict[str, str]) -> dict[str, str]:
+    page, _, answer = query.get("guess", "").partition(".")
+    if answer in _ONCE_CHOICES.get(page, ()):
+        return {name: value for name, value in query.items() if name != "guess"}
+    return query
+
+
 # From a version to the next: the query of a link in, the same state in the newer scheme out.
-UPGRADES: Mapping[int, Callable[[dict[str, str]], dict[str, str]]] = {}
+UPGRADES: Mapping[int, Callable[[dict[str, str]], dict[str, str]]] = {1: _without_old_answers}
 
 
 def read_link(query: Mapping[str, str]) -> tuple[dict[str, str], list[Notice]]:
@@ -39,7 +54,7 @@ def read_link(query: Mapping[str, str]) -> tuple[dict[str, str], list[Notice]]:
     >>> read_link({"batch": "32", "v": "1"})
     ({'batch': '32'}, [])
     >>> read_link({"batch": "32", "v": "1000"})[1]
-    [Notice(name='v', given='1000', used='1')]
+    [Notice(name='v', given='1000', used='2')]
     """
     rest = {name: value for name, value in query.items() if name != "v"}
     given = query.get("v", "").strip()
@@ -63,7 +78,7 @@ def is_newer(notice: Notice) -> bool:
 
     Examples
     --------
-    >>> is_newer(Notice("v", "1000", "1")), is_newer(Notice("v", "one", "1"))
+    >>> is_newer(Notice("v", "1000", "2")), is_newer(Notice("v", "one", "2"))
     (True, False)
     """
     return notice.name == "v" and notice.given.isdecimal() and int(notice.given) > VERSION

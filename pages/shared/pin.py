@@ -73,4 +73,6 @@ def rewritten(text: str, step: Callable[[dict[str, str]], dict[str, str]]) -> st
     except ValueError:
         return text
     query.pop(ALL_DEFAULTS, None)
-    return urlencode(step(query)) or ALL_DEFAULTS
+    changed = step(dict(query))
+    # What means the same stays as it was given, also for a notice that says it.
+    return text if changed == query else urlencode(changed) or ALL_DEFAULTS

@@ -16,6 +16,7 @@ from playwright.sync_api import Page
 from pages.menu import VIEWS
 from pages.shared.frame import has_player
 from pages.shared.language import words
+from pages.shared.links import VERSION
 from pages.shared.qr import qr_svg
 from pages.shared.share_routes import has_snippet
 from tests.browser.player_page import (
@@ -78,7 +79,7 @@ def test_a_copied_link_restores_the_same_numbers_in_another_browser(
     there.goto(link)
     there.wait_for_selector(".player[data-ready][data-tables]")
     wait_for_rest(there)
-    assert parse_qs(urlsplit(link).query)["v"] == ["1"]
+    assert parse_qs(urlsplit(link).query)["v"] == [str(VERSION)]
     assert there.locator("html").get_attribute("lang") == "it"
     assert [place(there, "prompt"), place(there, "batch")] == [7, 10]
     assert read_outs(there) == read_outs(here)
@@ -117,7 +118,7 @@ def test_pages_without_a_player_are_shared_too(page: Page, server: str, view: ob
     open_share(page)
     parts = urlsplit(shared_link(page))
     assert parts.path == f"/{view.name}"
-    assert dict(parse_qsl(parts.query)) == {"chip": "h200-sxm", "lang": "en", "v": "1"}
+    assert dict(parse_qsl(parts.query)) == {"chip": "h200-sxm", "lang": "en", "v": str(VERSION)}
     assert page.locator(".share-python").count() == has_snippet(view)
     page.evaluate("() => { window.print = () => { window.printed = true; }; }")
     page.locator(".share-print").click()

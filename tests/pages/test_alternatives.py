@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from pages.shared.language import LANGUAGES
+from pages.shared import numbers
+from pages.shared.language import LANGUAGES, words
+from physics.evidence import Selection, within
 from tests.pages.test_app import open_page
 from tests.pages.test_tables import HOUSE, SCENARIOS, at, some_stops, table_of
 
@@ -63,5 +65,5 @@ def test_figures_of_the_evidence_say_how_many_lie_in_the_band(language):
     app = open_page("evidence", lang=language)
     said = alternatives(app)
     assert len(said) == 2
-    shown = re.search(r"[\d.,]+\s?%", app.markdown[1].value).group()
+    shown = numbers.percent(within(Selection().rows()), words(language), digits=2)
     assert all(shown in text for text in said), (shown, said)
