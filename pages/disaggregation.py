@@ -10,14 +10,14 @@ import streamlit as st
 from pages.shared.language import Words
 from pages.shared.pinning import compared_block, pin_bar, pinned_scenario
 from pages.shared.scenario import Scenario
-from pages.shared.service_change import what_changed
-from pages.shared.service_compare import comparison
-from pages.shared.service_controls import WHOLE_PAGE, choices, draw_whole_page, examples, sliders
-from pages.shared.service_figures import Looked, break_even, goodput, look, more, sides, tails
-from pages.shared.service_settings import differences, pinned_words
-from pages.shared.service_snippet import service_snippet
-from pages.shared.service_words import formula, honest, refusal, sentences, takeaway
-from pages.shared.services import Judged, Question
+from pages.shared.serving.change import what_changed
+from pages.shared.serving.compare import comparison
+from pages.shared.serving.controls import WHOLE_PAGE, choices, draw_whole_page, examples, sliders
+from pages.shared.serving.figures import Looked, break_even, goodput, look, more, sides, tails
+from pages.shared.serving.services import Judged, Question
+from pages.shared.serving.settings import differences, pinned_words
+from pages.shared.serving.snippet import service_snippet
+from pages.shared.serving.words import formula, honest, refusal, sentences, takeaway
 from pages.shared.sources import Source
 from pages.shared.state import Session
 

@@ -12,10 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import colours, numbers
 from pages.shared.controls import engine_text
-from pages.shared.evidence_changes import what_changed
-from pages.shared.evidence_controls import evidence_controls
-from pages.shared.evidence_snippet import snippet
-from pages.shared.evidence_words import comparison, pinned_words, selection_of, settings
+from pages.shared.evidence.changes import what_changed
+from pages.shared.evidence.controls import evidence_controls
+from pages.shared.evidence.snippet import snippet
+from pages.shared.evidence.words import comparison, pinned_words, selection_of, settings
 from pages.shared.failures import reason
 from pages.shared.figures import evidence as figures
 from pages.shared.language import Words

@@ -11,7 +11,7 @@ from typing import Any
 from pages.shared import numbers
 from pages.shared.language import Words
 from pages.shared.scenario import Scenario
-from pages.shared.services import GIGABYTE, Question, simulated
+from pages.shared.serving.services import GIGABYTE, Question, simulated
 from physics.catalogue import models
 from physics.chips import chip
 from physics.options import OPTIONS

@@ -10,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import numbers, service_figures, service_words, services
+from pages.shared import numbers
 from pages.shared.figures import serving as figures
-from pages.shared.job import finished
 from pages.shared.language import LANGUAGES, texts, words
 from pages.shared.scenario import DEFAULTS, Scenario, url_text
-from pages.shared.service_controls import EXAMPLES
-from pages.shared.service_figures import SIDES
-from pages.shared.services import GIGABYTE, Question, Service, nice
+from pages.shared.serving import figures as service_figures
+from pages.shared.serving import services
+from pages.shared.serving import words as service_words
+from pages.shared.serving.controls import EXAMPLES
+from pages.shared.serving.figures import SIDES
+from pages.shared.serving.job import finished
+from pages.shared.serving.services import GIGABYTE, Question, Service, nice
 from pages.shared.stops import slider_stops
 from physics.catalogue import model
 from physics.chips import chip

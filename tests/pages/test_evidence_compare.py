@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.menu import VIEWS
 from pages.shared import numbers
-from pages.shared.evidence_changes import what_changed
-from pages.shared.evidence_snippet import snippet
-from pages.shared.evidence_words import comparison, pinned_words, selection_of
+from pages.shared.evidence.changes import what_changed
+from pages.shared.evidence.snippet import snippet
+from pages.shared.evidence.words import comparison, pinned_words, selection_of
 from pages.shared.language import LANGUAGES, words
 from pages.shared.pin import pin_text
 from pages.shared.scenario import Scenario

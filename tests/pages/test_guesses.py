@@ -16,8 +16,8 @@ from pages.shared.guesses import QUESTIONS, is_guess, question
 from pages.shared.language import LANGUAGES, words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
-from pages.shared.services import Question as Service
-from pages.shared.services import simulated
+from pages.shared.serving.services import Question as Service
+from pages.shared.serving.services import simulated
 from physics.evidence import rows
 from physics.predict import parse_question, predict
 from tests.pages.strategies import scenarios

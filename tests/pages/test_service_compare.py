@@ -15,10 +15,10 @@ from pages.shared import numbers
 from pages.shared.language import LANGUAGES, words
 from pages.shared.pin import pin_text
 from pages.shared.scenario import Scenario
-from pages.shared.service_change import what_changed
-from pages.shared.service_settings import differences
-from pages.shared.service_snippet import service_snippet
-from pages.shared.services import Judged
+from pages.shared.serving.change import what_changed
+from pages.shared.serving.services import Judged
+from pages.shared.serving.settings import differences
+from pages.shared.serving.snippet import service_snippet
 from physics.serving.design import KINDS
 from physics.serving.simulation import simulate
 from tests.pages.test_app import html_of, open_page, query_of

@@ -10,9 +10,9 @@ from pages.shared.guesses.asked import Answered, Question, binned
 from pages.shared.language import Words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
-from pages.shared.service_words import refusal
-from pages.shared.services import Question as Service
-from pages.shared.services import simulated
+from pages.shared.serving.services import Question as Service
+from pages.shared.serving.services import simulated
+from pages.shared.serving.words import refusal
 from physics.evidence import BAND, Selection, errors_of, within
 from physics.kv_cache import kv_bytes_per_sequence, kv_bytes_per_token
 from physics.serving.contest import standing

@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.shared import numbers
 from pages.shared.language import Words
-from pages.shared.page_sliders import page_slider
 from pages.shared.scenario import DEFAULTS, EVIDENCE_OPTIONS, PAGE_OPTIONS, url_text
-from pages.shared.service_words import instances
-from pages.shared.services import Question
+from pages.shared.serving.page_sliders import page_slider
+from pages.shared.serving.services import Question
+from pages.shared.serving.words import instances
 from pages.shared.state import Session, store_values
 from physics.chips import chip
 from physics.serving.design import KINDS

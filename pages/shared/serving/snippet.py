@@ -10,8 +10,8 @@ from string import Template
 
 from pages.shared.language import words
 from pages.shared.scenario import Scenario
-from pages.shared.service_words import refusal
-from pages.shared.services import Question
+from pages.shared.serving.services import Question
+from pages.shared.serving.words import refusal
 
 _TAG = re.compile("<[^>]*>")
 _LINES = """\

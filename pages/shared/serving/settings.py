@@ -5,8 +5,8 @@ from __future__ import annotations
 from pages.shared import numbers
 from pages.shared.language import Words
 from pages.shared.scenario_words import arrow, differing, option_label, option_text
-from pages.shared.service_words import instances
-from pages.shared.services import Question
+from pages.shared.serving.services import Question
+from pages.shared.serving.words import instances
 from physics.chips import chip
 
 NOT_HERE = {"batch", "price"}

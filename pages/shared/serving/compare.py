@@ -5,8 +5,8 @@ from __future__ import annotations
 from pages.shared import numbers
 from pages.shared.compare_words import Row, compared_numbers, compared_table
 from pages.shared.language import Words
-from pages.shared.service_settings import differences
-from pages.shared.services import Judged
+from pages.shared.serving.services import Judged
+from pages.shared.serving.settings import differences
 
 
 def comparison(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.evidence_words import all_text, filter_text, selection_of
+from pages.shared.evidence.words import all_text, filter_text, selection_of
 from pages.shared.language import Words
 from pages.shared.scenario import DEFAULTS, EVIDENCE_OPTIONS, Scenario, url_text
 from pages.shared.state import store_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared import numbers
-from pages.shared.evidence_words import differing, option_text
+from pages.shared.evidence.words import differing, option_text
 from pages.shared.language import Words
 from physics.evidence import Row, Selection, errors_of
 from physics.fit_report import kind

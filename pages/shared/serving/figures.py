@@ -12,11 +12,10 @@ import streamlit as st
 from pages.shared import colours, numbers
 from pages.shared.figures import serving as figures
 from pages.shared.figures import serving_ghosts as ghosts
-from pages.shared.job import finished, job
 from pages.shared.language import Words
-from pages.shared.service_controls import REQUEST, design_picker
-from pages.shared.service_words import hardware, percentiles, readouts, why
-from pages.shared.services import (
+from pages.shared.serving.controls import REQUEST, design_picker
+from pages.shared.serving.job import finished, job
+from pages.shared.serving.services import (
     MOST_TOKENS,
     Judged,
     Map,
@@ -27,6 +26,7 @@ from pages.shared.services import (
     simulated,
     simulating,
 )
+from pages.shared.serving.words import hardware, percentiles, readouts, why
 from pages.shared.state import Session, store_values
 from physics.serving.contest import SUSTAINED, standing
 from physics.serving.design import KINDS

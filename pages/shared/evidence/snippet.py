@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from pages.shared.evidence_words import selection_of
+from pages.shared.evidence.words import selection_of
 from pages.shared.scenario import Scenario
 from physics.evidence import BAND
 

@@ -7,8 +7,8 @@ import numpy as np
 from pages.shared import numbers
 from pages.shared.change_words import HARDLY, MOVES_SAID, by
 from pages.shared.language import Words
-from pages.shared.service_settings import differences, moves
-from pages.shared.services import Judged
+from pages.shared.serving.services import Judged
+from pages.shared.serving.settings import differences, moves
 from physics.serving.cause import itl_cause, ttft_cause
 
 ATTAINED = 0.01

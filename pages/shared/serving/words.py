@@ -12,7 +12,7 @@ from pages.shared.case import Case
 from pages.shared.language import Words
 from pages.shared.points import points_from
 from pages.shared.scenario import Scenario
-from pages.shared.services import Question
+from pages.shared.serving.services import Question
 from physics.chips import chip
 from physics.serving.contest import Standing, enough
 from physics.serving.design import KINDS, kv_bytes_per_second, prefill_per_decode_instance

@@ -1,0 +1,1 @@
+"""A comparison of services under load: simulated, drawn, and put in words."""
