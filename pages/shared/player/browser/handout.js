@@ -34,7 +34,7 @@ export async function printHandout(given, root, link) {
   await (player.contents ? answered() : atRest(player));
   document.querySelector(".handout")?.remove();
   const sheet = await handout(player, given, root, link);
-  await fit(sheet, [...player.figures.values()]);
+  await fit(sheet, [...player.figures.values()], { mainFirst: !player.contents });
   const clear = () => {
     document.documentElement.classList.remove("printing-handout");
     sheet.remove();
@@ -88,26 +88,30 @@ async function handout(player, given, root, link) {
 }
 
 /** Draw the figures as large as one sheet allows; if it allows too little, on as many as needed. */
-async function fit(sheet, figures) {
+async function fit(sheet, figures, order) {
   const page = sheet.firstElementChild;
   for (const way of [...ONE_SHEET, MORE_SHEETS]) {
     page.style.fontSize = `${way.type}px`;
-    await drawFigures(page.querySelector(".handout-figures"), figures, way);
+    await drawFigures(page.querySelector(".handout-figures"), figures, { ...way, ...order });
     if (page.offsetHeight <= HEIGHT) return;
   }
   sheet.classList.add("handout-long");
 }
 
-/** Figures two in a row, by the shares that they have on the screen; an odd one has a row of its own. */
-async function drawFigures(place, figures, { scale, height }) {
+/**
+ * Figures two in a row, by the shares that they have on the screen; an odd one has a row of its own:
+ * a wide one, else the main figure, else the last of figures that stand in pairs.
+ */
+async function drawFigures(place, figures, { scale, height, mainFirst }) {
   place.replaceChildren();
   const share = ({ node }) => Number(node.parentElement.style.getPropertyValue("--share")) || 1;
   const rest = [...figures];
   const wide = rest.findLastIndex((figure) => share(figure) >= WIDE);
-  const odd = rest.length % 2 ? rest.splice(Math.max(0, wide), 1) : [];
+  const lone = wide < 0 && !mainFirst ? rest.length - 1 : Math.max(0, wide);
+  const odd = rest.length % 2 ? rest.splice(lone, 1) : [];
   const rows = [];
   while (rest.length) rows.push(rest.splice(0, 2));
-  if (odd.length) rows.splice(wide > 0 ? rows.length : 0, 0, odd);
+  if (odd.length) rows.splice(lone ? rows.length : 0, 0, odd);
   for (const row of rows) {
     const whole = row.reduce((sum, figure) => sum + share(figure), 0);
     // As high as the higher of the two: they stand beside one another.
