@@ -220,8 +220,9 @@ function fit() {
     .map((part) => player.querySelector(part)?.offsetHeight ?? 0)
     .filter(Boolean)
     .reduce((sum, height) => sum + height + gap(player), 0);
-  const legend = figures.querySelector(".player-legend");
-  const named = legend?.offsetHeight ? legend.offsetHeight + gap(figures) : 0;
+  const named = [...figures.querySelectorAll(":scope > :is(.player-legend, .player-verdict)")]
+    .filter(({ offsetHeight }) => offsetHeight)
+    .reduce((sum, { offsetHeight }) => sum + offsetHeight + gap(figures), 0);
   const height = Math.max(MIN_FIGURE, Math.floor(innerHeight - above - below - named - 10));
   const text = `${height}px`;
   if (html.style.getPropertyValue("--lecture-figure") === text) return;

@@ -3,6 +3,7 @@
 
 import { button, make } from "./page.js";
 
+const LETTER = 7.2; // pixels of one, on average, in the type of a mark's name
 const ROOM = 220; // pixels beside the figure that suffice for the question
 
 export class Placing {
@@ -137,19 +138,27 @@ export class Placing {
     const { place } = this.asked;
     const { picked } = this;
     const [upper, lower] = place.rows; // where names stand, as shares of the figure's height
-    const mine = picked && picked.x !== null ? [this.line(picked.x, upper, place.mine, "dot")] : [];
-    const right = place.x === null ? [] : [this.line(place.x, lower ?? 0.5, lower ? place.answer : "", "solid"), ring(place)];
+    const placed = picked && picked.x !== null;
+    // Each name on the far side of its mark from the other one.
+    const first = placed && place.x !== null ? Math.min(picked.x, place.x) : undefined;
+    const mine = placed ? [this.line(picked.x, upper, place.mine, "dot", first)] : [];
+    const answer = lower ? place.answer : "";
+    const right = place.x === null ? [] : [this.line(place.x, lower ?? 0.5, answer, "solid", first), ring(place)];
     this.figure.overlay([...mine, ...right], "guess");
   }
 
-  line(x, share, text, dash) {
+  line(x, share, text, dash, first) {
     const { xaxis, yaxis } = this.figure.layout;
     const at = (axis, part) => {
       const value = axis.range[0] + part * (axis.range[1] - axis.range[0]);
       return axis.type === "log" ? 10 ** value : value;
     };
-    const middle = at(xaxis, 0.5);
     const { scale } = this.figure.theme; // in a lecture hall all is larger
+    const { xaxis: drawn, _size: size } = this.node._fullLayout;
+    const part = drawn.d2p(x) / size.w;
+    const wide = (LETTER * scale * (text.length + 2)) / size.w;
+    const wanted = first === undefined ? part > 0.5 : x === first;
+    const left = wanted ? part >= wide || part > 0.5 : part > 1 - wide && part > 0.5;
     return {
       type: "scatter",
       mode: "lines+text",
@@ -157,7 +166,7 @@ export class Placing {
       x: [x, x, x],
       y: [at(yaxis, 0), at(yaxis, share), at(yaxis, 1)],
       text: ["", text && `\u2002<b>${text}</b>\u2002`, ""],
-      textposition: x > middle ? "middle left" : "middle right",
+      textposition: left ? "middle left" : "middle right",
       textfont: { color: "ink", size: 13 * scale },
       line: { color: "ink", width: 1.75 * scale, dash },
       hoverinfo: "skip",
