@@ -199,7 +199,7 @@ def test_keys_move_a_slider_and_a_list_of_streamlit(
     assert active_control(page) == "pick_total"
     page.keyboard.press("r")
     page.wait_for_function("() => !new URLSearchParams(location.search).has('prefill_pool')")
-    expect(value).to_have_text(before)
+    expect(value).to_have_text("10 requests/s")  # the prompt is the default again, and the rate
     page.keyboard.press("l")
     wait_for_mode(page, on=False)
     expect(page.locator(".lecture-chart")).to_have_count(0)
