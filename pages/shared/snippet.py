@@ -329,11 +329,7 @@ def snippet(page: str, scenario: Scenario) -> str:
     architecture = model("llama-3.1-8b")
     """
     lines = PAGES.get(page, REQUEST)
-    values = {name: json.dumps(value) for name, value in asdict(scenario).items()}
-    values |= {
-        "bandwidth": _base_units(scenario.bandwidth, 1e9),
-        "flops": _base_units(scenario.flops, 1e12),
-    }
+    values = written_options(scenario)
     text = "\n".join(_in_order(lines.imports)) + _BODY + lines.body + _TAIL
     return Template(text).substitute(values)
 
@@ -351,6 +347,20 @@ def _in_order(more: tuple[str, ...]) -> list[str]:
         merged[module] = f"{merged[module]}, {names}" if module in merged else names
     ours = [f"{module} import {names}" for module, names in merged.items()]
     return "\n\n".join("\n".join(group) for group in (*groups[:2], ours) if group).split("\n")
+
+
+def written_options(scenario: Scenario) -> dict[str, str]:
+    """Return a scenario's options as they stand in Python, by name; a chip's own in base units.
+
+    Examples
+    --------
+    >>> written_options(Scenario(flops=500))["flops"], written_options(Scenario())["kv"]
+    ('500000000000000.0', '"bf16"')
+    """
+    return {name: json.dumps(value) for name, value in asdict(scenario).items()} | {
+        "bandwidth": _base_units(scenario.bandwidth, 1e9),
+        "flops": _base_units(scenario.flops, 1e12),
+    }
 
 
 def _base_units(value: float | None, unit: float) -> str:

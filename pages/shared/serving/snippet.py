@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict
 from html import unescape
 from string import Template
 
@@ -12,6 +10,7 @@ from pages.shared.language import words
 from pages.shared.scenario import Scenario
 from pages.shared.serving.services import Question
 from pages.shared.serving.words import refusal
+from pages.shared.snippet import written_options
 
 _TAG = re.compile("<[^>]*>")
 _LINES = """\
@@ -86,10 +85,8 @@ def service_snippet(scenario: Scenario) -> str:
     if refused:
         return f"# {unescape(_TAG.sub('', refused))}\n"
     question = Question.of(scenario)
-    values = {name: json.dumps(value) for name, value in asdict(scenario).items()}
+    values = written_options(scenario)
     values |= {
-        "bandwidth": _base_units(scenario.bandwidth, 1e9),
-        "flops": _base_units(scenario.flops, 1e12),
         "link": repr(scenario.link * 1e9),
         "decode_machine": f"machine_of({values['versus']})"
         if scenario.decode_chip == "versus"
@@ -107,7 +104,3 @@ def service_snippet(scenario: Scenario) -> str:
 def _lengths(scenario: Scenario, part: str) -> str:
     tokens = getattr(scenario, part)
     return f'varied({tokens}, "{part}")' if scenario.lengths == "spread" else f"Fixed({tokens})"
-
-
-def _base_units(value: float | None, unit: float) -> str:
-    return "None" if value is None else repr(value * unit)
