@@ -7,11 +7,11 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.menu import VIEWS
-from pages.shared.frame import browser_part, has_player, page, pickers
+from pages.shared.frame import browser_part, page, pickers
 from pages.shared.house import house
 from pages.shared.lecture import is_notes, lecture_link, notes_page
 from pages.shared.player.routes import player_middleware, player_routes
-from pages.shared.player.view import View
+from pages.shared.player.view import View, has_player
 from pages.shared.share_routes import share_routes
 from pages.shared.state import open_session
 from pages.shared.stories import check_pages, stories

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from pages.shared.language import Words
+from pages.shared.last_move import before_last_move
 from pages.shared.pinning import compared_block, pin_bar, pinned_scenario
 from pages.shared.scenario import Scenario
 from pages.shared.serving.change import what_changed
@@ -125,8 +126,8 @@ def _pinned_words(
 def _changed(now: Looked, words: Words) -> str:
     """Say what the last move changed; it stays until the next one."""
     present = Judged(now.question, now.stood)
-    before, last = st.session_state.get(_STATES, (None, present))
-    if differences(last.question, present.question, words):
-        before = last
-    st.session_state[_STATES] = before, present
-    return what_changed(before, present, words) if before else ""
+
+    def moved(one: Judged, other: Judged) -> bool:
+        return bool(differences(one.question, other.question, words))
+
+    return what_changed(before_last_move(_STATES, present, moved), present, words)

@@ -19,6 +19,7 @@ from pages.shared.evidence.words import comparison, pinned_words, selection_of, 
 from pages.shared.failures import reason
 from pages.shared.figures import evidence as figures
 from pages.shared.language import Words
+from pages.shared.last_move import before_last_move
 from pages.shared.pinning import compared_block, pin_bar, pinned_scenario
 from pages.shared.scenario import Scenario
 from pages.shared.state import Session
@@ -128,12 +129,9 @@ def _said(selection: Selection, chosen: list[Row], words: Words) -> None:
             st.markdown(words("evidence.chosen", **_numbers(selection, chosen, words)))
         else:
             st.info(words("evidence.nothing"))
-    before, now = st.session_state.get(MOVED, (selection, selection))
-    if now != selection:
-        before, now = now, selection
-    st.session_state[MOVED] = before, now
+    changed = what_changed(before_last_move(MOVED, selection), selection, words)
     # Always there, so that screen readers hear when its text changes.
-    st.html(f'<p class="changed" aria-live="polite">{escape(what_changed(before, now, words))}</p>')
+    st.html(f'<p class="changed" aria-live="polite">{escape(changed)}</p>')
 
 
 def _numbers(selection: Selection, chosen: list[Row], words: Words) -> dict[str, str]:

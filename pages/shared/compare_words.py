@@ -25,10 +25,24 @@ def pinned_words(pinned: Scenario, now: Scenario, words: Words) -> str:
     >>> pinned_words(Scenario(), Scenario(batch=8), Words("en"))
     'Batch 1\\xa0sequence'
     """
-    return " · ".join(
-        f"{option_label(name, words)} {option_text(name, pinned, words)}"
-        for name in differing(pinned, now)
-    ) or words("compare.same")
+    return in_few_words(
+        (
+            (option_label(name, words), option_text(name, pinned, words))
+            for name in differing(pinned, now)
+        ),
+        words,
+    )
+
+
+def in_few_words(options: Iterable[tuple[str, str]], words: Words) -> str:
+    """Say what is pinned by what differs, each option with its value; that nothing does.
+
+    Examples
+    --------
+    >>> in_few_words([("Batch", "8"), ("KV", "fp8")], Words("en")), in_few_words([], Words("en"))
+    ('Batch 8 · KV fp8', 'the state you see')
+    """
+    return " · ".join(f"{label} {text}" for label, text in options) or words("compare.same")
 
 
 def comparison(pinned: Scenario, now: Scenario, words: Words) -> str:

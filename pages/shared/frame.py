@@ -16,7 +16,7 @@ from pages.shared.links import is_newer
 from pages.shared.notices import Notice, notice_text
 from pages.shared.player.component import player
 from pages.shared.player.plain import BODY, plain_extras
-from pages.shared.player.view import View
+from pages.shared.player.view import View, has_player
 from pages.shared.share_words import share_button, whole_page_link
 from pages.shared.sources import Source
 from pages.shared.state import Session, store_values
@@ -69,11 +69,6 @@ def page(view: View, session: Session, pages: Mapping[str, object]) -> None:
             view.body(session, pages)
     sources(view, session)
     next_pages(view, session, pages)
-
-
-def has_player(view: View) -> bool:
-    """Say whether a page's figures are the player's, which sliders move."""
-    return hasattr(view, "describe")
 
 
 def pickers(view: View, session: Session) -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from pages.shared.links import read_link
 from pages.shared.player.routes import server_prefix
-from pages.shared.player.view import View
+from pages.shared.player.view import View, has_player
 from pages.shared.qr import LONGEST, qr_svg
 from pages.shared.scenario import Scenario
 from pages.shared.snippet import snippet
@@ -49,7 +49,7 @@ def _qr_code(request: Request) -> Response:
 
 def has_snippet(view: View) -> bool:
     """Say whether a page's numbers can be had as Python: a player's, or by a way of its own."""
-    return hasattr(view, "describe") or hasattr(view, "snippet")
+    return has_player(view) or hasattr(view, "snippet")
 
 
 def _snippets(views: Iterable[View]) -> Callable[[Request], Response]:

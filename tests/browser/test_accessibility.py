@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page
 
 from pages.menu import VIEWS
-from pages.shared.frame import has_player
 from pages.shared.language import LANGUAGES
+from pages.shared.player.view import has_player
 
 axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
 

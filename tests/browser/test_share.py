@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Page
 
 from pages.menu import VIEWS
-from pages.shared.frame import has_player
 from pages.shared.language import words
 from pages.shared.links import VERSION
+from pages.shared.player.view import has_player
 from pages.shared.qr import qr_svg
 from pages.shared.share_routes import has_snippet
 from tests.browser.player_page import (

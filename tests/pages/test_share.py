@@ -14,8 +14,8 @@ from starlette.routing import Match
 
 from app import VIEWS
 from pages.shared import links, numbers
-from pages.shared.frame import has_player
 from pages.shared.language import Words
+from pages.shared.player.view import has_player
 from pages.shared.qr import qr, qr_svg
 from pages.shared.scenario import Scenario
 from pages.shared.share_routes import share_routes

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pages.menu import VIEWS
-from pages.shared.frame import has_player
 from pages.shared.house import house
 from pages.shared.language import LANGUAGES
 from pages.shared.player.table import build_table
+from pages.shared.player.view import has_player
 from physics.catalogue import model
 from physics.kv_cache import kv_bytes_per_sequence
 from physics.predict import parse_question, predict

@@ -8,7 +8,7 @@ from math import nan
 
 from pages.shared import numbers
 from pages.shared.compare_words import Row as Compared
-from pages.shared.compare_words import compared_numbers, compared_table
+from pages.shared.compare_words import compared_numbers, compared_table, in_few_words
 from pages.shared.controls import engine_text
 from pages.shared.language import Words
 from pages.shared.scenario import Scenario
@@ -119,10 +119,13 @@ def pinned_words(pinned: Selection, now: Selection, words: Words) -> str:
     >>> pinned_words(Selection("ttft"), Selection(chip=["h20"]), Words("en"))
     'Metric TTFT · Chip all'
     """
-    return " · ".join(
-        f"{words(f'evidence.{name}')} {option_text(name, pinned, words)}"
-        for name in differing(pinned, now)
-    ) or words("compare.same")
+    return in_few_words(
+        (
+            (words(f"evidence.{name}"), option_text(name, pinned, words))
+            for name in differing(pinned, now)
+        ),
+        words,
+    )
 
 
 def comparison(pinned: Selection, now: Selection, words: Words) -> str:

@@ -193,6 +193,11 @@ class View(Protocol):
         ...
 
 
+def has_player(view: View) -> bool:
+    """Say whether a page's figures are the player's, which sliders move."""
+    return hasattr(view, "describe")
+
+
 @dataclass(frozen=True)
 class House:
     """What the player needs from the rest of the project.

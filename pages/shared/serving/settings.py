@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pages.shared import numbers
+from pages.shared.compare_words import in_few_words
 from pages.shared.language import Words
 from pages.shared.scenario_words import arrow, differing, option_label, option_text
 from pages.shared.serving.services import Question
@@ -59,9 +60,9 @@ def moves(before: Question, after: Question, words: Words, most: int) -> str:
 
 def pinned_words(pinned: Question, now: Question, words: Words) -> str:
     """Say what is pinned: the settings in which it differs from what is seen now."""
-    return " · ".join(
-        f"{label} {text}" for label, text, _ in differences(pinned, now, words)
-    ) or words("compare.same")
+    return in_few_words(
+        ((label, text) for label, text, _ in differences(pinned, now, words)), words
+    )
 
 
 def _own_texts(question: Question, words: Words) -> dict[str, str]:

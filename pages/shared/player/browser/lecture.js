@@ -2,7 +2,9 @@
 // from Python; what is shown of a step too. Here is only what keys do and how large things are.
 
 import * as plain from "./lecture_plain.js";
+import { loadStyle } from "./state.js";
 
+const STYLE = new URL("lecture.css", import.meta.url).href;
 const BASE_WIDTH = 1920; // a projector, in CSS pixels: larger ones get larger type
 const BASE_HEIGHT = 1080;
 const SCALE = 1.7; // figures' smallest labels, 12 pixels, become 20
@@ -40,7 +42,7 @@ async function obey() {
 }
 
 async function enter() {
-  styled ??= loadStyle();
+  styled ??= loadStyle(STYLE);
   await styled;
   html.dataset.lecture = "light";
   look();
@@ -84,14 +86,6 @@ function toggle() {
   history.replaceState(history.state, "", location.pathname + (text ? `?${text}` : ""));
   obey();
   tell();
-}
-
-function loadStyle() {
-  const href = new URL("lecture.css", import.meta.url).href;
-  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
-  const ready = new Promise((resolve) => (link.onload = link.onerror = resolve));
-  document.head.append(link);
-  return ready;
 }
 
 // -------------------------------------------------------------- one control, and room for figures
@@ -405,7 +399,7 @@ function list() {
     if (event.key === "?") dialog.close();
     if (event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
   });
-  styled ??= loadStyle();
+  styled ??= loadStyle(STYLE);
   styled.then(() => dialog.showModal());
 }
 
